@@ -1,0 +1,58 @@
+# SPDX-License-Identifier: Apache-2.0
+# Each target first installs the Debian packages that it needs and that are missing.
+
+SOURCES = $(shell find include src tests bench -name '*.hpp' -o -name '*.cpp')
+
+# $(call build,preset,options,targets) configures and builds.
+build = cmake --preset $(1) $(2) >/dev/null && cmake --build --preset $(1) $(3)
+
+.PHONY: help run test test-asan test-tsan bench-kernels format style clang lint clean
+
+help: ## show this list
+	@sed -n 's/^\([a-z-]*\):.* ## \(.*\)/make \1\t\2/p' Makefile | expand -t 20
+
+run: ## build Peal and show the collectives on four ranks
+	@tools/install-packages core
+	@$(call build,release,-DPEAL_TESTS=OFF,--target peal_cli)
+	@./build/peal demo
+
+test: ## check the style, build with clang, build with g++ and run all tests
+	@tools/install-packages core tests
+	@$(MAKE) --no-print-directory style clang
+	@$(call build,release,-DPEAL_TESTS=ON)
+	@ctest --preset release
+
+test-asan: ## run all tests with the address and undefined behaviour sanitizers
+	@tools/install-packages core tests
+	@$(call build,asan)
+	@ctest --preset asan
+
+test-tsan: ## run all tests with the thread sanitizer
+	@tools/install-packages core tests
+	@$(call build,tsan)
+	@ctest --preset tsan
+
+bench-kernels: ## measure the copy and reduce kernels
+	@tools/install-packages core bench
+	@$(call build,release,-DPEAL_TESTS=OFF,--target bench_kernels)
+	@./build/bench/bench_kernels
+
+format: ## format all sources
+	@tools/install-packages tests
+	@clang-format -i $(SOURCES)
+
+style: ## check that all sources are formatted
+	@tools/install-packages tests
+	@clang-format --dry-run --Werror $(SOURCES)
+
+clang: ## check that clang builds Peal without a warning
+	@tools/install-packages core tests
+	@$(call build,clang)
+
+lint: ## run clang-tidy on the library and the command
+	@tools/install-packages core tests lint
+	@cmake --preset clang >/dev/null
+	@run-clang-tidy -quiet -p build/clang 'src/.*\.cpp$$'
+
+clean: ## remove everything that was built
+	@rm -rf build

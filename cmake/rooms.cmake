@@ -1,0 +1,40 @@
+# peal_room(<room> [LINKS <targets>...] [PRIVATE_LINKS <targets>...])
+#
+# src/<room>/ becomes the library peal_<room>, and tests/<room>/*_test.cpp its test program
+# test_<room>. LINKS names the rooms below it: dependencies point one way. All rooms together make
+# the one library that is installed.
+set(PEAL_ROOMS "" CACHE INTERNAL "")
+
+function(peal_room room)
+    cmake_parse_arguments(ARG "" "" "LINKS;PRIVATE_LINKS" ${ARGN})
+    file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/${room}/*.cpp)
+    if(NOT sources) # an empty room passes on what it links
+        add_library(peal_${room} INTERFACE)
+        target_include_directories(peal_${room} INTERFACE ${PROJECT_SOURCE_DIR}/include
+                                                          ${PROJECT_SOURCE_DIR}/src)
+        target_link_libraries(peal_${room} INTERFACE ${ARG_LINKS})
+        return()
+    endif()
+    add_library(peal_${room} STATIC ${sources})
+    target_include_directories(peal_${room} PUBLIC ${PROJECT_SOURCE_DIR}/include
+                                                   ${PROJECT_SOURCE_DIR}/src)
+    target_link_libraries(peal_${room} PUBLIC ${ARG_LINKS} PRIVATE peal_options ${ARG_PRIVATE_LINKS})
+    set(PEAL_ROOMS ${PEAL_ROOMS} peal_${room} CACHE INTERNAL "")
+
+    file(GLOB tests CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/tests/${room}/*_test.cpp)
+    if(PEAL_TESTS AND tests)
+        peal_test(test_${room} SOURCES ${tests} LINKS peal_${room})
+    endif()
+endfunction()
+
+# A GoogleTest program, each of its tests known to CTest.
+function(peal_test target)
+    cmake_parse_arguments(ARG "" "" "SOURCES;LINKS" ${ARGN})
+    add_executable(${target} ${ARG_SOURCES})
+    target_include_directories(${target} PRIVATE ${PROJECT_SOURCE_DIR}/tests)
+    target_compile_definitions(${target} PRIVATE PEAL_SOURCE_DIR="${PROJECT_SOURCE_DIR}")
+    target_link_libraries(${target} PRIVATE ${ARG_LINKS} peal_options GTest::gtest_main GTest::gmock
+                                            rapidcheck)
+    include(GoogleTest)
+    gtest_discover_tests(${target} DISCOVERY_TIMEOUT 120)
+endfunction()
