@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "ir/composites.hpp"
+
+#include <fmt/format.h>
+
+#include "peal/error.hpp"
+
+namespace peal::ir {
+namespace {
+
+using enum OperandKind;
+using enum Effect;
+
+// Target, input and output hold elements of one type.
+Type in_place_result(const Call& call) {
+    const ExprPtr target = operand(call, "target");
+    for (const std::string_view side : {"input", "output"}) {
+        const ExprPtr memory = operand(call, side);
+        if (!memory) continue;
+        const Element found = type_of(*memory).element;
+        const Element wanted = type_of(*target).element;
+        if (found != wanted) {
+            throw Error(Fault::program, fmt::format("{}: {} has elements of type {}, target has {}",
+                                                    call.op, side, name(found), name(wanted)));
+        }
+    }
+    return {};
+}
+
+Type counted_result(const Call& call) {
+    if (type_of(*operand(call, "counts")).shape.size() != 2) {
+        throw Error(Fault::program, fmt::format("{}: counts must be a table of two dimensions: "
+                                                "counts[from, to]",
+                                                call.op));
+    }
+    if (!operand(call, "input") || !operand(call, "output")) {
+        throw Error(Fault::program,
+                    fmt::format("{}: there is no in-place form; give input and output", call.op));
+    }
+    return in_place_result(call);
+}
+
+AttributeSpec reduction() { return {"op", {"sum", "prod", "max", "min"}, "sum"}; }
+
+AttributeSpec modes(std::vector<std::string_view> words) {
+    words.insert(words.begin(), "auto");
+    return {"mode", std::move(words), "auto"};
+}
+
+// Target and signal are read and written: peers read what this rank stages, and its result replaces
+// it; every rank writes its peers' cells and reads its own. Whoever asks sees both as inout before
+// the collective is lowered.
+const OperandSpec kTarget{"target", window, read_write};
+const OperandSpec kSignal{"signal", signal, read_write};
+const OperandSpec kRoot{"root", index, none};
+const OperandSpec kCounts{"counts", table, none};
+const OperandSpec kInput{"input", memory, read, true};
+const OperandSpec kOutput{"output", memory, write, true};
+
+OpSpec composite(std::string_view name, std::vector<OperandSpec> operands,
+                 std::vector<AttributeSpec> attributes,
+                 std::function<Type(const Call&)> deduce = in_place_result) {
+    return {name, std::move(operands), std::move(attributes), std::move(deduce), true};
+}
+
+}  // namespace
+
+std::vector<OpSpec> composite_ops() {
+    return {
+        composite(ops::kAllreduce, {kTarget, kSignal, kInput, kOutput},
+                  {reduction(),
+                   modes({"mesh", "two_phase", "ring", "bidirectional_ring", "halving_doubling"})}),
+        composite(ops::kReduceScatter, {kTarget, kSignal, kInput, kOutput},
+                  {reduction(), modes({"mesh", "ring"})}),
+        composite(ops::kAllgather, {kTarget, kSignal, kInput, kOutput}, {modes({"mesh", "ring"})}),
+        composite(ops::kBroadcast, {kTarget, kSignal, kRoot, kInput, kOutput},
+                  {modes({"mesh", "tree", "scatter_allgather"})}),
+        composite(ops::kAllToAll, {kTarget, kSignal, kInput, kOutput},
+                  {modes({"mesh", "pairwise"})}),
+        composite(ops::kAllToAllV, {kTarget, kSignal, kCounts, kInput, kOutput}, {modes({"mesh"})},
+                  counted_result),
+        composite(ops::kReduce, {kTarget, kSignal, kRoot, kInput, kOutput},
+                  {reduction(), modes({"mesh"})}),
+        composite(ops::kGather, {kTarget, kSignal, kRoot, kInput, kOutput}, {modes({"mesh"})}),
+        composite(ops::kScatter, {kTarget, kSignal, kRoot, kInput, kOutput}, {modes({"mesh"})}),
+        composite(ops::kBarrier, {kSignal}, {modes({"mesh", "dissemination"})},
+                  [](const Call&) { return Type{}; }),
+    };
+}
+
+}  // namespace peal::ir
