@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "language/precedence.hpp"
+
+#include <array>
+
+namespace peal::language {
+
+using ir::BinaryOp;
+
+Binding binding_of(BinaryOp op) {
+    switch (op) {
+        case BinaryOp::logical_or: return Binding::logical_or;
+        case BinaryOp::logical_and: return Binding::logical_and;
+        case BinaryOp::eq:
+        case BinaryOp::ne:
+        case BinaryOp::lt:
+        case BinaryOp::le:
+        case BinaryOp::gt:
+        case BinaryOp::ge: return Binding::compare;
+        case BinaryOp::shl:
+        case BinaryOp::shr: return Binding::shift;
+        case BinaryOp::add:
+        case BinaryOp::sub: return Binding::sum;
+        case BinaryOp::mul:
+        case BinaryOp::div:
+        case BinaryOp::mod: return Binding::product;
+        case BinaryOp::min:
+        case BinaryOp::max: return Binding::atom;
+    }
+    return Binding::atom;
+}
+
+std::optional<BinaryOp> infix_from(std::string_view text) {
+    constexpr std::array kInfix = {
+        BinaryOp::add, BinaryOp::sub, BinaryOp::mul, BinaryOp::div,         BinaryOp::mod,
+        BinaryOp::shl, BinaryOp::shr, BinaryOp::eq,  BinaryOp::ne,          BinaryOp::lt,
+        BinaryOp::le,  BinaryOp::gt,  BinaryOp::ge,  BinaryOp::logical_and, BinaryOp::logical_or,
+    };
+    for (const BinaryOp op : kInfix) {
+        if (ir::name(op) == text) return op;
+    }
+    return std::nullopt;
+}
+
+}  // namespace peal::language

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+// How tightly operators bind: the parser and the printer agree here.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string_view>
+
+#include "peal/ir.hpp"
+
+namespace peal::language {
+
+enum class Binding : std::uint8_t {
+    logical_or,
+    logical_and,
+    logical_not,
+    compare,  // does not chain
+    shift,
+    sum,
+    product,
+    negate,
+    atom,
+};
+
+constexpr Binding tighter(Binding binding) {
+    return static_cast<Binding>(static_cast<std::uint8_t>(binding) + 1);
+}
+
+// min(a, b) and max(a, b) are atoms.
+Binding binding_of(ir::BinaryOp op);
+
+// The operator that stands between its operands with this text.
+std::optional<ir::BinaryOp> infix_from(std::string_view text);
+
+}  // namespace peal::language
