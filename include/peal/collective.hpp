@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: Apache-2.0
+// The built-in collectives: which there are, what they mean, and each as a program ready to
+// compile. How they work is written in src/collectives/, one file each.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "peal/compile.hpp"
+#include "peal/element.hpp"
+#include "peal/ir.hpp"
+
+namespace peal {
+
+enum class CollectiveKind : std::uint8_t {
+    allreduce,
+    reduce_scatter,
+    allgather,
+    broadcast,
+    all_to_all,
+    all_to_all_v,
+    reduce,
+    gather,
+    scatter,
+    barrier,
+};
+inline constexpr std::array kCollectives = {
+    CollectiveKind::allreduce, CollectiveKind::reduce_scatter, CollectiveKind::allgather,
+    CollectiveKind::broadcast, CollectiveKind::all_to_all,     CollectiveKind::all_to_all_v,
+    CollectiveKind::reduce,    CollectiveKind::gather,         CollectiveKind::scatter,
+    CollectiveKind::barrier};
+
+std::string_view name(CollectiveKind kind);
+std::optional<CollectiveKind> collective_from(std::string_view name);
+
+// One way to do it, with the row that docs/collectives.md shows for it.
+struct Recipe {
+    std::string_view mode;   // "mesh", "ring", ...
+    std::string_view steps;  // as formulas in P (ranks) and N (bytes of `count` elements)
+    std::string_view bytes;  // moved per rank, out of place
+    std::string_view order;  // of the reduction; "-" when nothing is reduced
+};
+const std::vector<Recipe>& recipes(CollectiveKind kind);
+
+// A collective with everything that has to be the same on all ranks.
+//
+// `count` is per rank: allreduce, broadcast and reduce go from count elements to count; allgather
+// and gather from count to nranks*count; reduce_scatter and scatter from nranks*count to count;
+// all_to_all from nranks*count to nranks*count; all_to_all_v takes counts[from * nranks + to]
+// instead.
+struct Collective {
+    CollectiveKind kind = CollectiveKind::allreduce;
+    std::string mode = "auto";
+    Element element = Element::f32;
+    ReduceOp op = ReduceOp::sum;
+    std::uint64_t count = 0;
+    int root = 0;
+    std::vector<std::int64_t> counts;  // all_to_all_v only
+    bool in_place = false;             // on a window: input and result are in the window itself
+};
+
+bool has_reduction(CollectiveKind kind);
+bool has_root(CollectiveKind kind);
+
+// Throws Error(usage) that names the offending field when the collective cannot be done by
+// `nranks`.
+void validate(const Collective& collective, int nranks);
+
+// The mode that mode=auto stands for: one table, by size and ranks (src/collectives/choose.cpp).
+std::string_view choose_mode(CollectiveKind kind, std::uint64_t bytes, int nranks);
+
+// A program of one kernel named after the collective, and the bindings that make it this
+// collective. Out of place its parameters are (input, output, data, signal), in place (data,
+// signal); barrier has (signal); all_to_all_v has `counts` first. A buffer that only the root uses
+// has the same size on the other ranks and is not touched there.
+ir::Program program_of(const Collective& collective);
+Bindings bindings_of(const Collective& collective);
+
+// Elements that rank gives and gets; the sizes of `input` and `output`.
+std::uint64_t input_count(const Collective& collective, int rank, int nranks);
+std::uint64_t output_count(const Collective& collective, int rank, int nranks);
+
+inline std::vector<Plan> compile(const Collective& collective, int nranks,
+                                 const CompileOptions& options = {}) {
+    validate(collective, nranks);
+    return compile(program_of(collective), name(collective.kind), bindings_of(collective),
+                   nranks, options);
+}
+
+}  // namespace peal

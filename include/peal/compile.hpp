@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+// From a program to plans: lower (passes on the IR), specialise (rank, sizes and scalars become
+// known), fuse (tile round trips disappear).
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "peal/ir.hpp"
+#include "peal/plan.hpp"
+
+namespace peal {
+
+inline constexpr int kMaxRanks = 1024;
+
+// The composite ops expanded, calls inlined, directions inferred; only primitive ops are left.
+// Lowering a lowered program changes nothing. Throws ProgramError.
+ir::Program lower(const ir::Program& program);
+
+// What is not known until a kernel meets its arguments. Values are the same on every rank.
+struct Bindings {
+    std::map<std::string, std::int64_t, std::less<>> integers;  // shape symbols and integer scalars
+    std::map<std::string, double, std::less<>> numbers;         // floating scalars
+    std::map<std::string, std::vector<std::int64_t>, std::less<>> tables;  // row-major
+    bool operator==(const Bindings&) const = default;
+};
+
+struct CompileOptions {
+    bool fuse = true;
+    std::uint64_t max_instructions = 4'000'000;  // per rank; more is an Error(program)
+};
+
+// One rank's plan of a kernel in a lowered program. Throws Error(program) when a binding is missing
+// or left over, a range leaves its buffer, tiles of different sizes meet, or signal arithmetic is
+// not affine in the generation; the message names the source line.
+Plan specialise(const ir::Program& lowered, std::string_view kernel, const Bindings& bindings,
+                int rank, int nranks, const CompileOptions& options = {});
+
+// The same work with fewer passes over memory. Every instruction of the result reads and writes
+// between the same notifies and waits as before.
+Plan fuse(const Plan& plan);
+
+// lower + specialise + fuse for all ranks, validated. When the program was built in C++, its
+// lowered text becomes the source that instructions refer to.
+std::vector<Plan> compile(const ir::Program& program, std::string_view kernel,
+                          const Bindings& bindings, int nranks, const CompileOptions& options = {});
+
+}  // namespace peal

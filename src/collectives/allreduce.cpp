@@ -1,0 +1,207 @@
+// SPDX-License-Identifier: Apache-2.0
+// Allreduce: every rank gets the combination of all ranks' vectors.
+#include "collectives/catalogue.hpp"
+#include "collectives/ring.hpp"
+
+namespace peal::collectives {
+
+using namespace ir;  // NOLINT: recipes read like the IR they make
+
+namespace {
+
+// Everybody stages, meets, and combines all vectors in rank order.
+//   1  staged
+//   2  I have read all: in place, only now may targets be written
+void mesh(const Site& at) {
+    at.stage(at.whole(), integer(0));
+    at.meet(1);
+    const ExprPtr sum = at.combine_in_rank_order(at.whole());
+    if (at.output) at.b.Store(sum, at.output, integer(0));
+    at.meet(2);
+    if (!at.output) at.b.Store(sum, at.target, integer(0));
+    at.advance(integer(2));
+}
+
+// Rank r combines part r of all vectors, then everybody collects the parts.
+//   1  staged
+//   2  my part is combined; it stands over part r of my own vector, which nobody else has read
+//   3  I have collected
+void two_phase(const Site& at) {
+    const auto part_of = [&](const ExprPtr& r) { return part(at.count, nranks(), r); };
+    const Part mine = part_of(rank());
+    at.stage(at.whole(), integer(0));
+    at.meet(1);
+    at.b.Store(at.combine_in_rank_order(mine), at.target, mine.offset);
+    at.meet(2);
+    at.for_each_peer([&](const Site& here, const ExprPtr& peer) {
+        const Part theirs = part_of(peer);
+        here.deliver(here.load(theirs, peer), theirs.offset, theirs.offset);
+    });
+    at.unstage(mine, mine.offset);
+    at.meet(3);
+    at.advance(integer(3));
+}
+
+// A vector that travels one way round the ring: reduced step by step, then handed on.
+struct Travel {
+    Way way;
+    Part span;  // of the target
+
+    Part part_of(const ExprPtr& i) const {
+        const Part inner = part(span.count, nranks(), i);
+        return {span.offset + inner.offset, inner.count};
+    }
+    // In step s the part that arrives was combined by s + 1 ranks; after P-1 steps rank r holds
+    // part r, complete.
+    void reduce(const Site& here, const ExprPtr& s) const {
+        here.combine_from(way.from, part_of(way.behind(s + 2)));
+    }
+    void gather(const Site& here, const ExprPtr& s) const {
+        const Part next = part_of(way.behind(s + 1));
+        here.b.Store(here.load(next, way.from), here.target, next.offset);
+    }
+};
+
+// Reduce-scatter round the ring, then allgather round the ring. No step waits for a reader: the
+// word that allows a step has travelled all the way round, so the part that the step overwrites was
+// read by then. The margin is exactly zero steps; the checker proves it.
+//   1 .. P-1   steps of the reduce-scatter
+//   P .. 2P-2  steps of the allgather
+//   2P-1       I have read all I need of my neighbours
+void travel(const Site& at, const std::vector<Travel>& travels) {
+    std::vector<Way> ways;
+    for (const Travel& each : travels) ways.push_back(each.way);
+    at.stage(at.whole(), integer(0));
+    ring_steps(at, ways, integer(1), [&](const Site& here, const ExprPtr& s) {
+        for (const Travel& each : travels) each.reduce(here, s);
+    });
+    ring_steps(at, ways, nranks(), [&](const Site& here, const ExprPtr& s) {
+        for (const Travel& each : travels) each.gather(here, s);
+    });
+    const ExprPtr done = nranks() * 2 - 1;
+    ring_close(at, ways, done, [&] { at.unstage(at.whole(), integer(0)); });
+    at.advance(done);
+}
+
+void ring(const Site& at) { travel(at, {{forward_way(), at.whole()}}); }
+
+// Half of the vector goes one way, half the other, so both directions of each link are used.
+void bidirectional_ring(const Site& at) {
+    const ExprPtr half = at.count / integer(2);
+    travel(at, {{forward_way(), {integer(0), half}}, {backward_way(), {half, at.count - half}}});
+}
+
+// Recursive halving, then recursive doubling, among Q = 2^L ranks; each of the P - Q extra ranks
+// lends its vector to a partner before, and gets the result from it after.
+//   1                  an extra rank has staged
+//   2 .. L+1           halving: exchange with a rank Q/2, Q/4, ... 1 away; each keeps one half
+//   L+2 .. 2L+1        doubling: the same in reverse
+//   2L+2               the result is ready for the extra rank
+//   2L+3               I have read all I need of you
+class HalvingDoubling {
+public:
+    explicit HalvingDoubling(const Site& site)
+        : at(site),
+          levels(site.b.Bind("levels", FloorLog2(nranks()))),
+          core(site.b.Bind("core", PowerOfTwo(levels))),
+          ready(levels * 2 + 2),
+          done(levels * 2 + 3) {}
+
+    void run() {
+        at.stage(at.whole(), integer(0));
+        at.b.EmitIf(
+            Less(rank(), core), [&](LoweringBuilder& b) { core_rank(at.in(b)); },
+            [&](LoweringBuilder& b) { extra_rank(at.in(b)); });
+        at.advance(done);
+    }
+
+private:
+    void core_rank(const Site& here) const {
+        const ExprPtr extra = rank() + core;
+        const ExprPtr has_extra = Less(extra, nranks());
+        here.b.EmitIf(has_extra, [&](LoweringBuilder& b) {
+            here.in(b).wait(extra, integer(1));
+            here.in(b).combine_from(extra, here.whole());
+        });
+        exchange(
+            here, "half", integer(2),
+            [&](const Site& site, const ExprPtr& k) {
+                const ExprPtr width = core / PowerOfTwo(k + 1);
+                site.combine_from(partner(width), range(rank(), width));
+            },
+            [&](const ExprPtr& k) { return core / PowerOfTwo(k + 1); });
+        exchange(
+            here, "double", levels + 2,
+            [&](const Site& site, const ExprPtr& k) {
+                const ExprPtr width = PowerOfTwo(k);
+                const Part theirs = range(partner(width), width);
+                site.b.Store(site.load(theirs, partner(width)), site.target, theirs.offset);
+            },
+            [&](const ExprPtr& k) { return PowerOfTwo(k); });
+        here.b.EmitIf(has_extra, [&](LoweringBuilder& b) { here.in(b).notify(extra, ready); });
+        here.b.EmitFor("k", integer(0), levels, [&](LoweringBuilder& b, const ExprPtr& k) {
+            here.in(b).notify(partner(PowerOfTwo(k)), done);
+        });
+        here.unstage(here.whole(), integer(0));
+        here.b.EmitFor("k", integer(0), levels, [&](LoweringBuilder& b, const ExprPtr& k) {
+            here.in(b).wait(partner(PowerOfTwo(k)), done);
+        });
+        here.b.EmitIf(has_extra, [&](LoweringBuilder& b) { here.in(b).wait(extra, done); });
+    }
+
+    void extra_rank(const Site& here) const {
+        const ExprPtr lender = rank() - core;
+        here.notify(lender, integer(1));
+        here.wait(lender, ready);
+        here.deliver(here.load(here.whole(), lender), integer(0), integer(0));
+        here.notify(lender, done);
+    }
+
+    void exchange(const Site& here, std::string_view hint, const ExprPtr& first_phase,
+                  const std::function<void(const Site&, const ExprPtr& k)>& step,
+                  const std::function<ExprPtr(const ExprPtr& k)>& width) const {
+        here.b.EmitFor(hint, integer(0), levels, [&](LoweringBuilder& b, const ExprPtr& k) {
+            const Site site = here.in(b);
+            site.notify(partner(width(k)), first_phase + k);
+            site.wait(partner(width(k)), first_phase + k);
+            step(site, k);
+        });
+    }
+
+    // The rank whose number differs in the bit `width`.
+    static ExprPtr partner(const ExprPtr& width) {
+        return rank() + width - width * 2 * (rank() / width % integer(2));
+    }
+
+    // Of Q parts, the aligned run of `width` that contains part r.
+    Part range(const ExprPtr& r, const ExprPtr& width) const {
+        const ExprPtr first = r / width * width;
+        const ExprPtr begin = first * at.count / core;
+        return {begin, (first + width) * at.count / core - begin};
+    }
+
+    const Site& at;
+    ExprPtr levels, core, ready, done;
+};
+
+void halving_doubling(const Site& at) { HalvingDoubling(at).run(); }
+
+}  // namespace
+
+std::vector<Entry> allreduce_recipes() {
+    return {
+        {{"mesh", "2", "(P+3) N", "rank order"}, mesh},
+        {{"two_phase", "3", "5 N + N/P", "rank order"}, two_phase},
+        {{"ring", "2P-1", "(9 - 5/P) N",
+          "part i: ranks i+1, i+2, ... i (mod P), the same on every rank"},
+         ring},
+        {{"bidirectional_ring", "2P-1", "(9 - 5/P) N",
+          "as ring; the second half of the vector in the other direction"},
+         bidirectional_ring},
+        {{"halving_doubling", "2 log2 P + 1, and 2 more when P is not a power of two",
+          "(9 - 5/Q) N", "a binary tree over ranks, the same on every rank"},
+         halving_doubling},
+    };
+}
+
+}  // namespace peal::collectives

@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: Apache-2.0
+// Broadcast: every rank gets the root's vector.
+#include "collectives/catalogue.hpp"
+
+namespace peal::collectives {
+
+using namespace ir;  // NOLINT: recipes read like the IR they make
+
+namespace {
+
+//   1  the root has staged
+//   2  I have read it
+void mesh(const Site& at) {
+    at.b.EmitIf(
+        Eq(rank(), at.root),
+        [&](LoweringBuilder& b) {
+            const Site here = at.in(b);
+            here.stage(here.whole(), integer(0));
+            here.notify_peers(1);
+            here.unstage(here.whole(), integer(0));
+            here.wait_peers(2);
+        },
+        [&](LoweringBuilder& b) {
+            const Site here = at.in(b);
+            here.wait(here.root, integer(1));
+            here.deliver(here.load(here.whole(), here.root), integer(0), integer(0));
+            here.notify(here.root, integer(2));
+        });
+    at.advance(integer(2));
+}
+
+// A binomial tree over places: the root has place 0, and the parent of a place is the place without
+// its highest bit. Every rank reads its parent's target; inner ranks keep the vector for their
+// children.
+//   1  my target holds the vector
+//   2  I have read it
+class Tree {
+public:
+    explicit Tree(const Site& site)
+        : at(site),
+          place(site.b.Bind("place", (rank() + nranks() - site.root) % nranks())),
+          bits(site.b.Bind("bits", CeilLog2(nranks()))),
+          // Children are at place + 2^k for k from first_child on.
+          first_child(site.b.Bind("first_child", FloorLog2(place * 2 + 1))),
+          is_inner(Less(place + PowerOfTwo(first_child), nranks())) {}
+
+    void run() const {
+        at.b.EmitIf(
+            Eq(place, integer(0)),
+            [&](LoweringBuilder& b) { at.in(b).stage(at.whole(), integer(0)); },
+            [&](LoweringBuilder& b) { fetch(at.in(b)); });
+        for_each_child(
+            [&](const Site& here, const ExprPtr& child) { here.notify(child, integer(1)); });
+        at.b.EmitIf(binary(BinaryOp::logical_or, is_inner, Eq(place, integer(0))),
+                    [&](LoweringBuilder& b) { at.in(b).unstage(at.whole(), integer(0)); });
+        for_each_child(
+            [&](const Site& here, const ExprPtr& child) { here.wait(child, integer(2)); });
+        at.advance(integer(2));
+    }
+
+private:
+    void fetch(const Site& here) const {
+        const ExprPtr parent = here.b.Bind("parent", rank_at(place - PowerOfTwo(FloorLog2(place))));
+        here.wait(parent, integer(1));
+        const ExprPtr vector = here.load(here.whole(), parent);
+        here.b.EmitIf(
+            is_inner, [&](LoweringBuilder& b) { b.Store(vector, here.target, integer(0)); },
+            [&](LoweringBuilder& b) { here.in(b).deliver(vector, integer(0), integer(0)); });
+        here.notify(parent, integer(2));
+    }
+
+    void for_each_child(
+        const std::function<void(const Site& here, const ExprPtr& child)>& body) const {
+        at.b.EmitFor("k", first_child, bits, [&](LoweringBuilder& loop, const ExprPtr& k) {
+            const ExprPtr child = place + PowerOfTwo(k);
+            loop.EmitIf(Less(child, nranks()),
+                        [&](LoweringBuilder& b) { body(at.in(b), rank_at(child)); });
+        });
+    }
+
+    ExprPtr rank_at(const ExprPtr& some_place) const { return (some_place + at.root) % nranks(); }
+
+    const Site& at;
+    ExprPtr place, bits, first_child, is_inner;
+};
+
+void tree(const Site& at) { Tree(at).run(); }
+
+// Rank r reads part r of the root's vector, then everybody collects the parts from their readers:
+// the root's memory is read little more than once.
+//   1  the root has staged
+//   2  I hold my part
+//   3  I have collected
+void scatter_allgather(const Site& at) {
+    const auto part_of = [&](const ExprPtr& r) { return part(at.count, nranks(), r); };
+    const auto for_each_other = [&](const Site& here, const auto& body) {
+        here.for_each_peer([&](const Site& inner, const ExprPtr& peer) {
+            inner.b.EmitIf(NotEq(peer, at.root),
+                           [&](LoweringBuilder& b) { body(inner.in(b), peer); });
+        });
+    };
+    const auto collect = [&](const Site& here, const ExprPtr& peer) {
+        const Part theirs = part_of(peer);
+        here.deliver(here.load(theirs, peer), theirs.offset, theirs.offset);
+    };
+    at.b.EmitIf(
+        Eq(rank(), at.root),
+        [&](LoweringBuilder& b) {
+            const Site here = at.in(b);
+            here.stage(here.whole(), integer(0));
+            here.notify_peers(1);
+            here.unstage(here.whole(), integer(0));
+            here.wait_peers(3);
+        },
+        [&](LoweringBuilder& b) {
+            const Site here = at.in(b);
+            const Part mine = part_of(rank());
+            here.wait(here.root, integer(1));
+            b.Store(here.load(mine, here.root), here.target, mine.offset);
+            for_each_other(here, [](const Site& inner, const ExprPtr& peer) {
+                inner.notify(peer, integer(2));
+            });
+            collect(here, here.root);
+            here.unstage(mine, mine.offset);
+            for_each_other(here, [&](const Site& inner, const ExprPtr& peer) {
+                inner.wait(peer, integer(2));
+                collect(inner, peer);
+            });
+            here.notify_peers(3);
+            for_each_other(
+                here, [](const Site& inner, const ExprPtr& peer) { inner.wait(peer, integer(3)); });
+        });
+    at.advance(integer(3));
+}
+
+}  // namespace
+
+std::vector<Entry> broadcast_recipes() {
+    return {
+        {{"mesh", "2", "root 4 N, others 2 N", "-"}, mesh},
+        {{"tree", "2 ceil(log2 P)", "root and inner ranks 4 N, leaves 2 N", "-"}, tree},
+        {{"scatter_allgather", "3", "root 4 N, others 2 N + 2 N/P", "-"}, scatter_allgather},
+    };
+}
+
+}  // namespace peal::collectives

@@ -1,0 +1,182 @@
+// SPDX-License-Identifier: Apache-2.0
+// A collective as a program of one line, with its arguments.
+#include <algorithm>
+#include <limits>
+#include <numeric>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "collectives/catalogue.hpp"
+#include "peal/builder.hpp"
+#include "peal/error.hpp"
+
+namespace peal {
+namespace {
+
+using namespace ir;  // NOLINT: reads like the IR it makes
+
+[[noreturn]] void reject(const Collective& collective, const std::string& why) {
+    throw Error(Fault::usage, fmt::format("{}: {}", name(collective.kind), why));
+}
+
+// Whether input and output hold a block per rank.
+struct Layout {
+    bool input_per_rank;
+    bool output_per_rank;
+};
+
+Layout layout_of(CollectiveKind kind) {
+    switch (kind) {
+        case CollectiveKind::allgather:
+        case CollectiveKind::gather: return {false, true};
+        case CollectiveKind::reduce_scatter:
+        case CollectiveKind::scatter: return {true, false};
+        case CollectiveKind::all_to_all: return {true, true};
+        default: return {false, false};
+    }
+}
+
+void validate_mode(const Collective& collective) {
+    if (collective.mode == "auto") return;
+    std::vector<std::string_view> modes = {"auto"};
+    for (const Recipe& recipe : recipes(collective.kind)) modes.push_back(recipe.mode);
+    if (std::find(modes.begin(), modes.end(), collective.mode) == modes.end()) {
+        reject(collective, fmt::format("there is no algorithm '{}'; choose one of {}",
+                                       collective.mode, fmt::join(modes, ", ")));
+    }
+}
+
+void validate_counts(const Collective& collective, int nranks) {
+    const auto wanted = static_cast<std::size_t>(nranks) * static_cast<std::size_t>(nranks);
+    if (collective.counts.size() != wanted) {
+        reject(collective,
+               fmt::format("counts must have {} entries (one for each pair of {} ranks), "
+                           "found {}",
+                           wanted, nranks, collective.counts.size()));
+    }
+    for (const std::int64_t count : collective.counts) {
+        if (count < 0)
+            reject(collective, fmt::format("counts must not be negative, found {}", count));
+    }
+    if (collective.in_place) reject(collective, "there is no in-place form");
+}
+
+// Signals are 64 bits wide: a generation never comes to an end.
+constexpr Element kSignalElement = Element::i64;
+
+struct Shapes {
+    std::vector<ExprPtr> input, output, data;
+};
+
+ExprPtr sum_over_ranks(KernelBuilder& k, const std::function<ExprPtr(const ExprPtr&)>& term) {
+    const VarPtr index = k.Body().FreshIndex("k");
+    return fold(FoldOp::sum, index, integer(0), nranks(), term(index));
+}
+
+Shapes pairwise_shapes(KernelBuilder& k, const ExprPtr& counts) {
+    const auto sent = [&](const ExprPtr& to) { return table_at(counts, {rank(), to}); };
+    const auto received_by = [&](const ExprPtr& to) {
+        return sum_over_ranks(k, [&](const ExprPtr& from) { return table_at(counts, {from, to}); });
+    };
+    const VarPtr to = k.Body().FreshIndex("to");
+    const ExprPtr most = fold(FoldOp::max, to, integer(0), nranks(), received_by(to));
+    return {{sum_over_ranks(k, sent)}, {received_by(rank())}, {most}};
+}
+
+Shapes even_shapes(CollectiveKind kind, const ExprPtr& n) {
+    const Layout layout = layout_of(kind);
+    const auto shape = [&](bool per_rank) {
+        return per_rank ? std::vector<ExprPtr>{nranks(), n} : std::vector<ExprPtr>{n};
+    };
+    return {shape(layout.input_per_rank), shape(layout.output_per_rank),
+            shape(layout.input_per_rank || layout.output_per_rank)};
+}
+
+}  // namespace
+
+void validate(const Collective& collective, int nranks) {
+    if (nranks < 1 || nranks > kMaxRanks) {
+        reject(collective, fmt::format("ranks must be 1..{}, found {}", kMaxRanks, nranks));
+    }
+    validate_mode(collective);
+    if (has_root(collective.kind) && (collective.root < 0 || collective.root >= nranks)) {
+        reject(collective,
+               fmt::format("root must be 0..{}, found {}", nranks - 1, collective.root));
+    }
+    if (collective.kind == CollectiveKind::all_to_all_v) validate_counts(collective, nranks);
+    const std::uint64_t limit = (std::uint64_t{1} << 48) / bytes_of(collective.element) /
+                                static_cast<std::uint64_t>(nranks);
+    if (collective.count > limit) {
+        reject(collective,
+               fmt::format("count must be at most {}, found {}", limit, collective.count));
+    }
+}
+
+ir::Program program_of(const Collective& collective) {
+    const CollectiveKind kind = collective.kind;
+    KernelBuilder k{std::string(name(kind))};
+    std::vector<Attribute> attributes;
+    if (has_reduction(kind)) attributes.push_back({"op", std::string(name(collective.op))});
+    attributes.push_back({"mode", collective.mode});
+
+    if (kind == CollectiveKind::barrier) {
+        const ExprPtr signal = k.Window("signal", kSignalElement, {nranks()});
+        k.Body().Emit(make_call(collectives::op_of(kind), {signal}, attributes));
+        return std::move(k).Finish();
+    }
+    const bool counted = kind == CollectiveKind::all_to_all_v;
+    const ExprPtr counts = counted ? k.Table("counts", {nranks(), nranks()}) : nullptr;
+    const Shapes shapes = counted ? pairwise_shapes(k, counts) : even_shapes(kind, k.Symbol("n"));
+    ExprPtr input, output;
+    if (!collective.in_place) {
+        input = k.Tensor("input", collective.element, shapes.input, Direction::in);
+        output = k.Tensor("output", collective.element, shapes.output, Direction::out);
+    }
+    const ExprPtr data = k.Window("data", collective.element, shapes.data);
+    const ExprPtr signal = k.Window("signal", kSignalElement, {nranks()});
+    std::vector<ExprPtr> operands = {data, signal};
+    if (has_root(kind)) operands.push_back(k.Scalar("root"));
+    if (counted) operands.push_back(counts);
+    operands.push_back(input);
+    operands.push_back(output);
+    k.Body().Emit(make_call(collectives::op_of(kind), operands, attributes));
+    return std::move(k).Finish();
+}
+
+Bindings bindings_of(const Collective& collective) {
+    Bindings bindings;
+    if (collective.kind == CollectiveKind::barrier) return bindings;
+    if (collective.kind == CollectiveKind::all_to_all_v) {
+        bindings.tables["counts"] = collective.counts;
+    } else {
+        bindings.integers["n"] = static_cast<std::int64_t>(collective.count);
+    }
+    if (has_root(collective.kind)) bindings.integers["root"] = collective.root;
+    return bindings;
+}
+
+std::uint64_t input_count(const Collective& collective, int rank, int nranks) {
+    const auto ranks = static_cast<std::size_t>(nranks);
+    if (collective.kind == CollectiveKind::barrier) return 0;
+    if (collective.kind == CollectiveKind::all_to_all_v) {
+        const auto begin = collective.counts.begin() + rank * nranks;
+        return static_cast<std::uint64_t>(std::accumulate(begin, begin + nranks, std::int64_t{0}));
+    }
+    return collective.count * (layout_of(collective.kind).input_per_rank ? ranks : 1);
+}
+
+std::uint64_t output_count(const Collective& collective, int rank, int nranks) {
+    const auto ranks = static_cast<std::size_t>(nranks);
+    if (collective.kind == CollectiveKind::barrier) return 0;
+    if (collective.kind == CollectiveKind::all_to_all_v) {
+        std::int64_t sum = 0;
+        for (int from = 0; from < nranks; ++from) {
+            sum += collective.counts[static_cast<std::size_t>(from * nranks + rank)];
+        }
+        return static_cast<std::uint64_t>(sum);
+    }
+    return collective.count * (layout_of(collective.kind).output_per_rank ? ranks : 1);
+}
+
+}  // namespace peal

@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "collectives/catalogue.hpp"
+
+#include <cassert>
+
+#include "collectives/choose.hpp"
+#include "collectives/requirements.hpp"
+#include "peal/ops.hpp"
+
+namespace peal::collectives {
+namespace {
+
+using ir::ops::kAllgather, ir::ops::kAllreduce, ir::ops::kAllToAll, ir::ops::kAllToAllV,
+    ir::ops::kBarrier, ir::ops::kBroadcast, ir::ops::kGather, ir::ops::kReduce,
+    ir::ops::kReduceScatter, ir::ops::kScatter;
+
+struct Row {
+    std::string_view name, op;
+    std::vector<Entry> entries;
+};
+
+// In the order of CollectiveKind.
+const std::vector<Row>& rows() {
+    static const std::vector<Row> table = {
+        {"allreduce", kAllreduce, allreduce_recipes()},
+        {"reduce_scatter", kReduceScatter, reduce_scatter_recipes()},
+        {"allgather", kAllgather, allgather_recipes()},
+        {"broadcast", kBroadcast, broadcast_recipes()},
+        {"all_to_all", kAllToAll, all_to_all_recipes()},
+        {"all_to_all_v", kAllToAllV, all_to_all_v_recipes()},
+        {"reduce", kReduce, reduce_recipes()},
+        {"gather", kGather, gather_recipes()},
+        {"scatter", kScatter, scatter_recipes()},
+        {"barrier", kBarrier, barrier_recipes()},
+    };
+    return table;
+}
+
+const Row& row(CollectiveKind kind) { return rows()[static_cast<std::size_t>(kind)]; }
+
+const Entry& entry(CollectiveKind kind, std::string_view mode) {
+    for (const Entry& entry : entries(kind)) {
+        if (entry.row.mode == mode) return entry;
+    }
+    assert(false && "the registry admits only modes that have a recipe");
+    return entries(kind).front();
+}
+
+// if <first row applies> { its recipe } else if ... else { the last row's recipe }
+void lower_choice(CollectiveKind kind, const Site& at, std::span<const Choice> choices) {
+    const Choice& choice = choices.front();
+    const auto apply = [&](LoweringBuilder& b) { entry(kind, choice.mode).lower(at.in(b)); };
+    if (choices.size() == 1) return apply(at.b);
+    at.b.EmitIf(condition_of(choice, at), apply,
+                [&](LoweringBuilder& b) { lower_choice(kind, at.in(b), choices.subspan(1)); });
+}
+
+}  // namespace
+
+const std::vector<Entry>& entries(CollectiveKind kind) { return row(kind).entries; }
+
+std::string_view op_of(CollectiveKind kind) { return row(kind).op; }
+
+CollectiveKind kind_of(const ir::Call& composite) {
+    for (const CollectiveKind kind : kCollectives) {
+        if (op_of(kind) == composite.op) return kind;
+    }
+    assert(false && "not a composite op");
+    return CollectiveKind::barrier;
+}
+
+void lower_composite(const ir::Call& composite, LoweringBuilder& builder) {
+    const CollectiveKind kind = kind_of(composite);
+    const std::string& mode = ir::word(composite, "mode");
+    const Site at(Operands(composite), builder);
+    require_sizes(kind, at);
+    if (mode == "auto") {
+        lower_choice(kind, at, choices(kind));
+    } else {
+        entry(kind, mode).lower(at);
+    }
+}
+
+}  // namespace peal::collectives
+
+namespace peal {
+
+std::string_view name(CollectiveKind kind) { return collectives::row(kind).name; }
+
+std::optional<CollectiveKind> collective_from(std::string_view wanted) {
+    for (const CollectiveKind kind : kCollectives) {
+        if (name(kind) == wanted) return kind;
+    }
+    return std::nullopt;
+}
+
+const std::vector<Recipe>& recipes(CollectiveKind kind) {
+    static const std::vector<std::vector<Recipe>> table = [] {
+        std::vector<std::vector<Recipe>> all;
+        for (const auto& row : collectives::rows()) {
+            std::vector<Recipe>& list = all.emplace_back();
+            for (const auto& entry : row.entries) list.push_back(entry.row);
+        }
+        return all;
+    }();
+    return table[static_cast<std::size_t>(kind)];
+}
+
+bool has_reduction(CollectiveKind kind) {
+    return ir::find_op(collectives::op_of(kind))->attributes.front().name == "op";
+}
+
+bool has_root(CollectiveKind kind) {
+    return ir::find_op(collectives::op_of(kind))->operand_index("root") >= 0;
+}
+
+}  // namespace peal

@@ -1,0 +1,13 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "collectives/site.hpp"
+#include "peal/collective.hpp"
+
+namespace peal::collectives {
+
+// Emits what must hold of the operands' sizes for the collective to make sense; checked when a plan
+// is made.
+void require_sizes(CollectiveKind kind, const Site& at);
+
+}  // namespace peal::collectives

@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: Apache-2.0
+// Where a collective is written down: the operands of one composite call, and the few phrases that
+// recipes are made of.
+//
+// Signals. Rank w tells rank p of its progress in one cell, signal[w] at p, by setting it to
+// epoch + phase. A recipe numbers its phases 1, 2, ... so that what w tells p only grows, waits for
+// "at least", and at the end advances the epoch past its last phase. So each cell has one writer
+// (and a cache line, see plan.hpp), nothing is ever reset, and the next call on the same signals
+// starts where this one ended.
+//
+// Contract. When a recipe is done on a rank, no peer reads or writes that rank's target any more,
+// and none will until that rank enters the next collective. So the target may be written at once,
+// and any collective may follow any other on the same windows.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+
+#include "peal/builder.hpp"
+
+namespace peal::collectives {
+
+using ir::ExprPtr;
+using ir::LoweringBuilder;
+
+// Elements [offset, offset + count).
+struct Part {
+    ExprPtr offset;
+    ExprPtr count;
+};
+
+// The i-th of `parts` parts of a vector of `total` elements; sizes differ by one at most.
+Part part(const ExprPtr& total, const ExprPtr& parts, const ExprPtr& i);
+
+// The i-th block of `count` elements.
+Part block(const ExprPtr& count, const ExprPtr& i);
+
+// Number of elements of a buffer.
+ExprPtr size_of(const ExprPtr& memory);
+
+// The operands of one composite call.
+struct Operands {
+    explicit Operands(const ir::Call& call);
+
+    ExprPtr target, signal;
+    ExprPtr input, output;  // null: the data is, or is wanted, in the target itself
+    ExprPtr root;           // collectives with a root
+    ExprPtr counts;         // all_to_all_v
+    ReduceOp op = ReduceOp::sum;
+    ExprPtr count;  // elements per rank, as in peal/collective.hpp; null for barrier, all_to_all_v
+
+    bool in_place() const { return !input && !output; }
+};
+
+class Site : public Operands {
+public:
+    Site(const Operands& operands, LoweringBuilder& builder) : Operands(operands), b(builder) {}
+
+    LoweringBuilder& b;
+
+    // The same site inside a loop or a condition.
+    Site in(LoweringBuilder& inner) const { return {*this, inner}; }
+
+    // All elements of the target: `count` per rank, or once.
+    Part whole() const { return {ir::integer(0), count}; }
+    Part blocks() const { return {ir::integer(0), ir::nranks() * count}; }
+
+    // ---- data
+
+    // input[part] to target[at]; nothing when the data is in the target already.
+    void stage(const Part& from, const ExprPtr& at) const;
+    // target[part] to output[at]; nothing when the result is wanted in the target.
+    void unstage(const Part& from, const ExprPtr& at) const;
+    // A tile to where the result is wanted: output[output_at], or target[target_at].
+    void deliver(const ExprPtr& tile, const ExprPtr& output_at, const ExprPtr& target_at) const;
+    // What this rank gives: from the input, or from the target when there is none.
+    ExprPtr load_input(const Part& from, const ExprPtr& target_at) const;
+    ExprPtr load(const Part& from, const ExprPtr& peer) const;  // peer's target
+    ExprPtr load_own(const Part& from) const;                   // own target
+    // target[part] of rank 0, 1, ... combined in rank order: every rank that does it gets the same
+    // bits. The own part is read locally.
+    ExprPtr combine_in_rank_order(const Part& from) const;
+    // own target[part] = peer's target[part] op own target[part]
+    void combine_from(const ExprPtr& peer, const Part& part) const;
+
+    // ---- signals
+
+    void notify(const ExprPtr& peer, const ExprPtr& phase) const;
+    void wait(const ExprPtr& peer, const ExprPtr& phase) const;
+    void notify_peers(std::int64_t phase) const;
+    void wait_peers(std::int64_t phase) const;
+    // Nobody passes before everybody has come.
+    void meet(std::int64_t phase) const;
+    void advance(const ExprPtr& phases) const;
+    void for_each_peer(const std::function<void(const Site&, const ExprPtr& peer)>& body) const;
+};
+
+}  // namespace peal::collectives

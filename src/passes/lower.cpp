@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+// The passes, in order. The verifier looks at the program after each.
+#include "ir/verify.hpp"
+#include "passes/convert_tensor_to_tile_ops.hpp"
+#include "passes/inline_calls.hpp"
+#include "passes/lower_composite_ops.hpp"
+#include "passes/pipeline.hpp"
+#include "passes/simplify.hpp"
+#include "peal/compile.hpp"
+
+namespace peal {
+namespace passes {
+
+const std::vector<Pass>& pipeline() {
+    static const std::vector<Pass> passes = {
+        {"InlineCalls", inline_calls},
+        {"ConvertTensorToTileOps", convert_tensor_to_tile_ops},
+        {"LowerCompositeOps", lower_composite_ops},
+        {"Simplify", simplify},
+    };
+    return passes;
+}
+
+}  // namespace passes
+
+ir::Program lower(const ir::Program& program) {
+    ir::Program result = program;
+    for (const passes::Pass& pass : passes::pipeline()) {
+        result = pass.run(result);
+        ir::require_valid(result, pass.name);
+    }
+    return result;
+}
+
+}  // namespace peal

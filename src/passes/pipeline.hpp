@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string_view>
+#include <vector>
+
+#include "peal/ir.hpp"
+
+namespace peal::passes {
+
+struct Pass {
+    std::string_view name;
+    ir::Program (*run)(const ir::Program& program);
+};
+
+// What lower() does, in order.
+const std::vector<Pass>& pipeline();
+
+}  // namespace peal::passes
