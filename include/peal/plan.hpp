@@ -1,0 +1,210 @@
+// SPDX-License-Identifier: Apache-2.0
+// The plan: the flat instruction list of one rank. It is the waist of Peal: everything above
+// produces plans, everything below consumes them, and nothing in a plan says who made it.
+//
+// Rank, rank count, sizes and types are known, so there is no control flow. Two things stay open
+// until a plan runs: where its buffers are, and the generation of each signal buffer.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "peal/element.hpp"
+#include "peal/source.hpp"
+#include "peal/words.hpp"
+
+namespace peal {
+
+inline constexpr std::uint64_t kCacheLineBytes = 64;
+
+// ---------------------------------------------------------------------------- buffers and ranges
+
+enum class BufferKind : std::uint8_t {
+    argument,  // private to the rank: an input or output tensor
+    window,    // symmetric: every rank has one of the same size, and peers address it
+    signal,    // symmetric: a window of signal cells
+};
+
+// One parameter of the kernel that refers to memory. Plans of all ranks list the same buffers in
+// the same order; windows and signals also have the same size everywhere.
+struct Buffer {
+    std::string name;
+    BufferKind kind = BufferKind::argument;
+    Direction direction = Direction::unknown;
+    Element element = Element::f32;
+    std::uint64_t bytes = 0;  // argument, window
+
+    // Signals only. Cell i is at byte i * cell_stride. A stride of one cache line gives each writer
+    // a line of its own; kernels of other origin may pack their cells tighter.
+    std::uint64_t cells = 0;
+    std::uint64_t cell_stride = kCacheLineBytes;
+
+    bool operator==(const Buffer&) const = default;
+};
+
+inline constexpr std::uint16_t kTile = 0xffff;  // Range::buffer of tile memory
+
+// Bytes [offset, offset + length) of one buffer. `rank` says whose window; for arguments and tiles
+// it is the plan's own rank.
+struct Range {
+    std::uint16_t buffer = kTile;
+    std::int32_t rank = 0;
+    std::uint64_t offset = 0;
+    std::uint64_t length = 0;
+
+    bool operator==(const Range&) const = default;
+};
+
+// A signal cell in the signal buffer of `rank`.
+struct Cell {
+    std::uint16_t buffer = 0;
+    std::int32_t rank = 0;
+    std::uint64_t index = 0;
+
+    bool operator==(const Cell&) const = default;
+};
+
+// constant + per_generation * generation, where the generation belongs to the cell's signal buffer.
+// It starts at 0 in a zeroed window and moves on by Plan::advance at the end of each call, by the
+// same amount on every rank; so a signal never needs a reset.
+struct Value {
+    std::int64_t constant = 0;
+    std::int64_t per_generation = 0;
+
+    bool operator==(const Value&) const = default;
+};
+
+// ---------------------------------------------------------------------------- instructions
+
+enum class MapOp : std::uint8_t {
+    fill,        // dst = scalar
+    add_scalar,  // dst = src + scalar
+    mul_scalar,  // dst = src * scalar
+};
+
+// The units of a tile processor that run beside each other. `none` is a plain in-order core: the
+// instruction is done before the next one starts.
+enum class Pipe : std::uint8_t { none, scalar, load, vector, store, all };
+
+// Bytes from one range to another of the same length. The ranges do not overlap.
+struct Copy {
+    Range dst, src;
+    bool operator==(const Copy&) const = default;
+};
+
+// dst[i] = src0[i] op src1[i] op ... in the order listed, one pass over memory. dst may equal a
+// source; it does not overlap one in part.
+struct Reduce {
+    ReduceOp op = ReduceOp::sum;
+    Element element = Element::f32;
+    Range dst;
+    std::vector<Range> src;
+    bool operator==(const Reduce&) const = default;
+};
+
+// Element-wise work with a scalar. `src` is unused by fill.
+struct Map {
+    MapOp op = MapOp::fill;
+    Element element = Element::f32;
+    double scalar = 0;
+    Range dst, src;
+    bool operator==(const Map&) const = default;
+};
+
+// Writes a peer's (or the own) cell after everything earlier in this plan is visible to whoever
+// sees the new value. (With pipes: after everything that was drained.)
+struct Notify {
+    NotifyOp op = NotifyOp::set;
+    Cell cell;
+    Value value;
+    bool operator==(const Notify&) const = default;
+};
+
+// Blocks until the own cell compares: cell <compare> value. What the notifier did before it
+// notified is visible afterwards.
+struct Wait {
+    Compare compare = Compare::ge;
+    Cell cell;
+    Value value;
+    bool operator==(const Wait&) const = default;
+};
+
+// One-bit events between pipes; only in plans of tile processors.
+struct SetFlag {
+    Pipe from = Pipe::none, to = Pipe::none;
+    std::uint8_t event = 0;
+    bool operator==(const SetFlag&) const = default;
+};
+struct WaitFlag {
+    Pipe from = Pipe::none, to = Pipe::none;
+    std::uint8_t event = 0;
+    bool operator==(const WaitFlag&) const = default;
+};
+struct PipeBarrier {
+    Pipe pipe = Pipe::all;
+    bool operator==(const PipeBarrier&) const = default;
+};
+
+using Action = std::variant<Copy, Reduce, Map, Notify, Wait, SetFlag, WaitFlag, PipeBarrier>;
+
+struct Instruction {
+    Action action;
+    Pipe pipe = Pipe::none;  // where it runs
+    std::uint32_t line = 0;  // line in Plan::source; 0 = unknown
+
+    bool operator==(const Instruction&) const = default;
+};
+
+// ---------------------------------------------------------------------------- the plan
+
+struct Plan {
+    std::string kernel;
+    std::int32_t rank = 0;
+    std::int32_t nranks = 1;
+    std::vector<Buffer> buffers;
+    std::uint64_t tile_bytes = 0;  // tile memory that the plan uses
+    std::vector<Instruction> instructions;
+    // By how much each signal buffer's generation moves on at the end of a call; one entry per
+    // buffer, 0 for those that are not signals. The same on every rank.
+    std::vector<std::int64_t> advance;
+    SourcePtr source;  // what `line` refers to; may be null
+
+    // Equality is about what the plan does: `source` is not part of it.
+    bool operator==(const Plan& other) const;
+};
+
+// Bytes that a plan reads and writes, and the syncs it performs.
+struct Traffic {
+    std::uint64_t bytes_read = 0;
+    std::uint64_t bytes_written = 0;
+    std::uint64_t remote_bytes_read = 0;
+    std::uint64_t remote_bytes_written = 0;
+    std::uint64_t notifies = 0;
+    std::uint64_t waits = 0;
+};
+Traffic traffic(const Plan& plan);
+
+// Throws Error(program) that names the first instruction whose ranges leave their buffers, whose
+// cells do not exist, are unaligned or share a line that another writer sets, whose sizes differ,
+// or whose values do not fit. A plan that was validated can be run without further checks.
+void validate(const Plan& plan);
+
+// As validate, for each; and the plans of all ranks agree on kernel, nranks, buffers and advance,
+// and plans[r].rank == r.
+void validate(const std::vector<Plan>& plans);
+
+// One line, as in the listings of `peal show --plan`: "copy out[0..1024) <- data@2[0..1024)".
+std::string to_text(const Instruction& instruction, const Plan& plan);
+std::string to_text(const Plan& plan);
+
+// JSON, and back. from_json throws Error(program) that says where and what was expected.
+std::string to_json(const Plan& plan);
+std::string to_json(const std::vector<Plan>& plans);
+std::vector<Plan> plans_from_json(const std::string& text);
+
+std::string_view name(Pipe pipe);
+std::string_view name(MapOp op);
+
+}  // namespace peal

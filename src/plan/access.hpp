@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+// Which ranges an action reads and writes: the one answer for validation, counting, fusing and
+// tile placement.
+#pragma once
+
+#include <type_traits>
+#include <variant>
+
+#include "peal/plan.hpp"
+
+namespace peal {
+
+inline std::uint64_t end_of(const Range& range) { return range.offset + range.length; }
+
+inline bool is_tile(const Range& range) { return range.buffer == kTile; }
+
+inline bool same_memory(const Range& a, const Range& b) {
+    return a.buffer == b.buffer && a.rank == b.rank;
+}
+
+inline bool overlaps(const Range& a, const Range& b) {
+    return same_memory(a, b) && a.offset < end_of(b) && b.offset < end_of(a) && a.length != 0 &&
+           b.length != 0;
+}
+
+// What element-wise work asks of a destination and a source: they are the same bytes or have none
+// in common.
+inline bool equal_or_disjoint(const Range& a, const Range& b) { return a == b || !overlaps(a, b); }
+
+// Calls read(range) for each range that the action reads, in order, then write(range) for the one
+// it writes. Syncs touch no ranges. With a mutable action the ranges can be changed.
+template <class AnyAction, class Read, class Write>
+void for_each_access(AnyAction& action, Read&& read, Write&& write) {
+    std::visit(
+        [&](auto& what) {
+            using What = std::remove_cvref_t<decltype(what)>;
+            if constexpr (std::is_same_v<What, Copy>) {
+                read(what.src);
+                write(what.dst);
+            } else if constexpr (std::is_same_v<What, Reduce>) {
+                for (auto& source : what.src) read(source);
+                write(what.dst);
+            } else if constexpr (std::is_same_v<What, Map>) {
+                if (what.op != MapOp::fill) read(what.src);
+                write(what.dst);
+            }
+        },
+        action);
+}
+
+template <class AnyAction, class Each>
+void for_each_range(AnyAction& action, Each&& each) {
+    for_each_access(action, each, each);
+}
+
+inline bool is_sync(const Action& action) {
+    return std::holds_alternative<Notify>(action) || std::holds_alternative<Wait>(action);
+}
+
+}  // namespace peal

@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "plan/hoist.hpp"
+
+#include "plan/access.hpp"
+#include "plan/range_index.hpp"
+#include "plan/tile_blocks.hpp"
+
+namespace peal {
+namespace {
+
+constexpr std::uint32_t kNone = UINT32_MAX;
+
+// Goes backwards through a plan; stores travel with it until something stops them.
+class Hoister {
+public:
+    explicit Hoister(Plan& plan)
+        : plan_(plan),
+          blocks_(plan.instructions),
+          store_of_(blocks_.size(), kNone),
+          gone_(plan.instructions.size()) {}
+
+    void run() {
+        for (std::size_t i = plan_.instructions.size(); i-- > 0;) step(i);
+        std::size_t kept = 0;
+        for (std::size_t i = 0; i < gone_.size(); ++i) {
+            if (gone_[i]) continue;
+            if (kept != i) plan_.instructions[kept] = std::move(plan_.instructions[i]);
+            ++kept;
+        }
+        plan_.instructions.resize(kept);
+    }
+
+private:
+    struct Store {
+        std::size_t at;
+        Range dst;
+        std::uint32_t tile;
+        bool live = true;
+    };
+
+    void step(std::size_t at) {
+        Action& action = plan_.instructions[at].action;
+        if (is_sync(action)) return stop_window_stores();
+        for_each_access(
+            action, [](Range&) {}, [&](Range& dst) { meet_store(action, dst); });
+        for_each_range(action, [&](const Range& range) {
+            stores_at_.take_overlapping(
+                range, [&](std::uint32_t id) { return stores_[id].live; },
+                [&](std::uint32_t id) { stop(id); });
+        });
+        start_store(at);
+    }
+
+    // `action` writes dst. If that is a tile whose store came along, write to its place instead.
+    void meet_store(const Action& action, Range& dst) {
+        if (!is_tile(dst)) return;
+        const std::uint32_t id = store_of_[blocks_.of(dst)];
+        if (id == kNone) return;
+        if (may_write(action, stores_[id].dst)) {
+            dst = stores_[id].dst;
+            gone_[stores_[id].at] = true;
+        }
+        stop(id);
+    }
+
+    static bool may_write(const Action& action, const Range& dst) {
+        const bool is_copy = std::holds_alternative<Copy>(action);
+        bool legal = true;
+        for_each_access(
+            action,
+            [&](const Range& source) {
+                legal =
+                    legal && (is_copy ? !overlaps(dst, source) : equal_or_disjoint(dst, source));
+            },
+            [](const Range&) {});
+        return legal;
+    }
+
+    void start_store(std::size_t at) {
+        const auto* copy = std::get_if<Copy>(&plan_.instructions[at].action);
+        if (!copy || is_tile(copy->dst) || !blocks_.is_whole_value(copy->src)) return;
+        const std::uint32_t tile = blocks_.of(copy->src);
+        if (blocks_[tile].reads != 1) return;
+        const auto id = static_cast<std::uint32_t>(stores_.size());
+        stores_.push_back({at, copy->dst, tile});
+        stores_at_.add(copy->dst, id);
+        store_of_[tile] = id;
+        if (plan_.buffers[copy->dst.buffer].kind == BufferKind::window) {
+            window_stores_.push_back(id);
+        }
+    }
+
+    void stop(std::uint32_t id) {
+        stores_[id].live = false;
+        store_of_[stores_[id].tile] = kNone;
+    }
+
+    void stop_window_stores() {
+        for (const std::uint32_t id : window_stores_) {
+            if (stores_[id].live) stop(id);
+        }
+        window_stores_.clear();
+    }
+
+    Plan& plan_;
+    TileBlocks blocks_;
+    std::vector<Store> stores_;
+    std::vector<std::uint32_t> store_of_;  // by block
+    std::vector<bool> gone_;
+    RangeIndex stores_at_;
+    std::vector<std::uint32_t> window_stores_;
+};
+
+}  // namespace
+
+void hoist(Plan& plan) { Hoister(plan).run(); }
+
+}  // namespace peal

@@ -1,0 +1,196 @@
+// SPDX-License-Identifier: Apache-2.0
+// Plans as JSON. json_read.cpp reads the same schema:
+//
+//   document     {"format": "peal-plans", "version": 1, "sources": [source...], "plans": [plan...]}
+//   source       {"name": text, "text": text}, each once however many plans refer to it
+//   plan         {"kernel": text, "rank": int, "nranks": int, "source": index into sources,
+//                 "tile_bytes": uint, "buffers": [buffer...], "advance": [int, one per buffer],
+//                 "instructions": [instruction...]}
+//   buffer       {"name": text, "kind": word, "direction": word, "element": word,
+//                 "bytes": uint} or, for signals, {..., "cells": uint, "cell_stride": uint}
+//   instruction  {"do": word, <fields of that word>, "pipe": word, "line": uint}
+//     copy         dst: range, src: range
+//     reduce       op: word, element: word, dst: range, src: [range...]
+//     map          op: word, element: word, scalar: number, dst: range, src: range
+//     notify       op: word, cell: cell, value: value
+//     wait         compare: word, cell: cell, value: value
+//     set_flag     from: word, to: word, event: uint; wait_flag likewise
+//     pipe_barrier drain: word
+//   range        {"buffer": index into buffers or "tile", "rank": int, "offset": uint,
+//                 "length": uint}
+//   cell         {"buffer": index, "rank": int, "index": uint}
+//   value        {"constant": int, "per_generation": int}
+//
+// A field that has its default is left out: no source, bytes 0, cells 0, cell_stride 64, pipe none,
+// line 0, per_generation 0. A scalar that is not finite is the text "inf", "-inf" or "nan".
+#include <cmath>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "peal/plan.hpp"
+#include "plan/json_words.hpp"
+#include "plan/names.hpp"
+
+namespace peal {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+// Text that is not UTF-8 must not stop a plan from being written.
+std::string line(const Json& json) {
+    return json.dump(-1, ' ', false, Json::error_handler_t::replace);
+}
+
+Json json_of(const Range& range) {
+    Json json;
+    if (range.buffer == kTile) {
+        json["buffer"] = "tile";
+    } else {
+        json["buffer"] = range.buffer;
+    }
+    json["rank"] = range.rank;
+    json["offset"] = range.offset;
+    json["length"] = range.length;
+    return json;
+}
+
+Json json_of(const Cell& cell) {
+    return {{"buffer", cell.buffer}, {"rank", cell.rank}, {"index", cell.index}};
+}
+
+Json json_of(const Value& value) {
+    Json json = {{"constant", value.constant}};
+    if (value.per_generation != 0) json["per_generation"] = value.per_generation;
+    return json;
+}
+
+Json json_of(double scalar) {
+    if (std::isfinite(scalar)) return scalar;
+    return fmt::format("{}", scalar);
+}
+
+struct ActionWriter {
+    Json operator()(const Copy& copy) const {
+        return {{"do", kCopyWord}, {"dst", json_of(copy.dst)}, {"src", json_of(copy.src)}};
+    }
+    Json operator()(const Reduce& reduce) const {
+        Json sources = Json::array();
+        for (const Range& source : reduce.src) sources.push_back(json_of(source));
+        return {{"do", kReduceWord},
+                {"op", name(reduce.op)},
+                {"element", name(reduce.element)},
+                {"dst", json_of(reduce.dst)},
+                {"src", std::move(sources)}};
+    }
+    Json operator()(const Map& map) const {
+        return {{"do", kMapWord},
+                {"op", name(map.op)},
+                {"element", name(map.element)},
+                {"scalar", json_of(map.scalar)},
+                {"dst", json_of(map.dst)},
+                {"src", json_of(map.src)}};
+    }
+    Json operator()(const Notify& notify) const {
+        return {{"do", kNotifyWord},
+                {"op", name(notify.op)},
+                {"cell", json_of(notify.cell)},
+                {"value", json_of(notify.value)}};
+    }
+    Json operator()(const Wait& wait) const {
+        return {{"do", kWaitWord},
+                {"compare", name(wait.compare)},
+                {"cell", json_of(wait.cell)},
+                {"value", json_of(wait.value)}};
+    }
+    Json operator()(const SetFlag& flag) const { return flag_json(kSetFlagWord, flag); }
+    Json operator()(const WaitFlag& flag) const { return flag_json(kWaitFlagWord, flag); }
+    Json operator()(const PipeBarrier& barrier) const {
+        return {{"do", kPipeBarrierWord}, {"drain", name(barrier.pipe)}};
+    }
+
+private:
+    template <class Flag>
+    static Json flag_json(std::string_view word, const Flag& flag) {
+        return {
+            {"do", word}, {"from", name(flag.from)}, {"to", name(flag.to)}, {"event", flag.event}};
+    }
+};
+
+Json json_of(const Instruction& instruction) {
+    Json json = std::visit(ActionWriter{}, instruction.action);
+    if (instruction.pipe != Pipe::none) json["pipe"] = name(instruction.pipe);
+    if (instruction.line != 0) json["line"] = instruction.line;
+    return json;
+}
+
+Json json_of(const Buffer& buffer) {
+    Json json = {{"name", buffer.name},
+                 {"kind", name(buffer.kind)},
+                 {"direction", name(buffer.direction)},
+                 {"element", name(buffer.element)}};
+    if (buffer.bytes != 0) json["bytes"] = buffer.bytes;
+    if (buffer.cells != 0) json["cells"] = buffer.cells;
+    if (buffer.cell_stride != kCacheLineBytes) json["cell_stride"] = buffer.cell_stride;
+    return json;
+}
+
+// An array with one item on each line.
+template <class Items>
+std::string lines(const Items& items, std::string_view indent) {
+    std::string text = "[";
+    for (std::size_t i = 0; i < items.size(); ++i) {
+        text += fmt::format("{}\n{}{}", i == 0 ? "" : ",", indent, line(json_of(items[i])));
+    }
+    return text + "]";
+}
+
+class DocumentWriter {
+public:
+    std::string write(const Plan* plans, std::size_t count) {
+        std::string body;
+        for (std::size_t i = 0; i < count; ++i) {
+            body += fmt::format("{}\n{}", i == 0 ? "" : ",", plan_text(plans[i]));
+        }
+        Json sources = Json::array();
+        for (const SourcePtr& source : sources_) {
+            sources.push_back({{"name", source->name()}, {"text", source->text()}});
+        }
+        return fmt::format(
+            "{{\"format\": \"{}\", \"version\": {},\n \"sources\": {},\n "
+            "\"plans\": [{}]}}\n",
+            kJsonFormat, kJsonVersion, line(sources), body);
+    }
+
+private:
+    std::size_t source_index(const SourcePtr& source) {
+        for (std::size_t i = 0; i < sources_.size(); ++i) {
+            if (sources_[i] == source) return i;
+        }
+        sources_.push_back(source);
+        return sources_.size() - 1;
+    }
+
+    std::string plan_text(const Plan& plan) {
+        const std::string source =
+            plan.source ? fmt::format(", \"source\": {}", source_index(plan.source)) : "";
+        return fmt::format(
+            "  {{\"kernel\": {}, \"rank\": {}, \"nranks\": {}{}, "
+            "\"tile_bytes\": {},\n   \"buffers\": {},\n   \"advance\": {},\n   "
+            "\"instructions\": {}}}",
+            line(plan.kernel), plan.rank, plan.nranks, source, plan.tile_bytes,
+            lines(plan.buffers, "     "), line(plan.advance), lines(plan.instructions, "     "));
+    }
+
+    std::vector<SourcePtr> sources_;
+};
+
+}  // namespace
+
+std::string to_json(const Plan& plan) { return DocumentWriter().write(&plan, 1); }
+
+std::string to_json(const std::vector<Plan>& plans) {
+    return DocumentWriter().write(plans.data(), plans.size());
+}
+
+}  // namespace peal

@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "peal/plan.hpp"
+
+#include <tuple>
+
+#include "plan/names.hpp"
+
+namespace peal {
+namespace {
+
+constexpr std::array<std::string_view, kBufferKinds.size()> kKindNames = {"argument", "window",
+                                                                          "signal"};
+constexpr std::array<std::string_view, kMapOps.size()> kMapNames = {"fill", "add_scalar",
+                                                                    "mul_scalar"};
+constexpr std::array<std::string_view, kPipes.size()> kPipeNames = {"none",   "scalar", "load",
+                                                                    "vector", "store",  "all"};
+
+auto identity(const Plan& plan) {
+    return std::tie(plan.kernel, plan.rank, plan.nranks, plan.buffers, plan.tile_bytes,
+                    plan.instructions, plan.advance);
+}
+
+}  // namespace
+
+std::string_view name(BufferKind kind) { return kKindNames[static_cast<std::size_t>(kind)]; }
+std::string_view name(MapOp op) { return kMapNames[static_cast<std::size_t>(op)]; }
+std::string_view name(Pipe pipe) { return kPipeNames[static_cast<std::size_t>(pipe)]; }
+
+bool Plan::operator==(const Plan& other) const { return identity(*this) == identity(other); }
+
+}  // namespace peal

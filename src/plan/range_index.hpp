@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+// Numbered ranges, found again by what overlaps them.
+#pragma once
+
+#include <cstdint>
+#include <unordered_map>
+#include <vector>
+
+#include "plan/access.hpp"
+
+namespace peal {
+
+class RangeIndex {
+public:
+    void add(const Range& range, std::uint32_t id) {
+        if (range.length != 0)
+            entries_[memory_of(range)].push_back({range.offset, end_of(range), id});
+    }
+
+    // Calls each(id) for every entry that overlaps the range and is live(id); forgets the entries
+    // it meets that are not. What was called for is expected to be dead afterwards.
+    template <class Live, class Each>
+    void take_overlapping(const Range& range, Live&& live, Each&& each) {
+        const auto bucket = entries_.find(memory_of(range));
+        if (bucket == entries_.end()) return;
+        std::vector<std::uint32_t> hits;
+        std::erase_if(bucket->second, [&](const Entry& entry) {
+            if (!live(entry.id)) return true;
+            if (entry.begin >= end_of(range) || range.offset >= entry.end) return false;
+            hits.push_back(entry.id);
+            return true;
+        });
+        for (const std::uint32_t id : hits) {
+            if (live(id)) each(id);
+        }
+    }
+
+private:
+    struct Entry {
+        std::uint64_t begin, end;
+        std::uint32_t id;
+    };
+
+    static std::uint64_t memory_of(const Range& range) {
+        return std::uint64_t{range.buffer} << 32 | static_cast<std::uint32_t>(range.rank);
+    }
+
+    std::unordered_map<std::uint64_t, std::vector<Entry>> entries_;
+};
+
+}  // namespace peal

@@ -1,0 +1,259 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "plan/sink.hpp"
+
+#include <algorithm>
+#include <cassert>
+#include <optional>
+
+#include "plan/access.hpp"
+#include "plan/range_index.hpp"
+#include "plan/tile_blocks.hpp"
+
+namespace peal {
+namespace {
+
+constexpr std::uint32_t kNone = UINT32_MAX;
+
+class Sinker {
+public:
+    explicit Sinker(const Plan& plan)
+        : plan_(plan), blocks_(plan.instructions), tiles_(blocks_.size()) {
+        for (std::size_t b = 0; b < tiles_.size(); ++b) tiles_[b].uses_left = blocks_[b].reads;
+        result_.reserve(plan.instructions.size());
+    }
+
+    std::vector<Instruction> run() {
+        for (const Instruction& instruction : plan_.instructions) step(instruction);
+        assert(std::none_of(held_.begin(), held_.end(), [](const Held& h) { return h.live; }));
+        return std::move(result_);
+    }
+
+private:
+    // Work that is held back until its result is used.
+    struct Held {
+        Instruction work;
+        std::uint32_t tile;
+        bool live = true;
+        bool reads_window = false;
+    };
+    struct Tile {
+        std::uint32_t uses_left = 0;
+        std::uint32_t held = kNone;  // the work that yields it, unless it is in tile memory
+    };
+
+    void step(Instruction instruction) {
+        if (is_sync(instruction.action)) {
+            put_down_window_reads();
+            result_.push_back(std::move(instruction));
+            return;
+        }
+        std::visit([&](auto& work) { join(instruction, work); }, instruction.action);
+    }
+
+    // ---- joining: an instruction takes over the work behind its sources
+
+    void join(Instruction& instruction, Copy& copy) {
+        const std::uint32_t held = held_behind(copy.src);
+        if (held == kNone) return settle(instruction, copy.dst);
+        if (is_load(held)) {
+            const Range source = loaded_from(held, copy.src);
+            if (source == copy.dst) return use(copy.src);  // the bytes are there already
+            if (!overlaps(source, copy.dst)) {
+                use(copy.src);
+                copy.src = source;
+                return settle(instruction, copy.dst);
+            }
+        } else if (blocks_.is_whole_value(copy.src) && may_write(held, copy.dst)) {
+            return redirect(held, copy);
+        }
+        put_down(held);
+        use(copy.src);
+        settle(instruction, copy.dst);
+    }
+
+    void join(Instruction& instruction, Reduce& reduce) {
+        const std::uint32_t chain = extendable(reduce);
+        std::vector<Range> sources;
+        if (chain != kNone) {
+            use(reduce.src.front());
+            sources = std::move(std::get<Reduce>(held_[chain].work.action).src);
+        }
+        const std::size_t taken = sources.size();
+        for (std::size_t i = chain != kNone; i < reduce.src.size(); ++i) {
+            sources.push_back(direct_source(reduce.src[i], reduce.dst, reduce.element));
+        }
+        reduce.src = std::move(sources);
+        settle(instruction, reduce.dst, chain, taken);
+    }
+
+    void join(Instruction& instruction, Map& map) {
+        if (map.op != MapOp::fill) map.src = direct_source(map.src, map.dst, map.element);
+        settle(instruction, map.dst);
+    }
+
+    template <class Flag>
+    void join(Instruction& instruction, Flag&) {
+        result_.push_back(std::move(instruction));
+    }
+
+    // The held reduction that `reduce` continues, if there is one: left-nested, same operation, and
+    // its sources go together with the destination.
+    std::uint32_t extendable(const Reduce& reduce) const {
+        const Range& first = reduce.src.front();
+        const std::uint32_t held = held_behind(first);
+        if (held == kNone || !blocks_.is_whole_value(first)) return kNone;
+        const auto* inner = std::get_if<Reduce>(&held_[held].work.action);
+        const bool same = inner && inner->op == reduce.op && inner->element == reduce.element;
+        return same && may_write(held, reduce.dst) ? held : kNone;
+    }
+
+    // Where to read a source of element-wise work: straight from where its tile was loaded, or from
+    // the tile.
+    Range direct_source(const Range& source, const Range& dst, Element element) {
+        const std::uint32_t held = held_behind(source);
+        if (held == kNone) return source;
+        if (is_load(held)) {
+            const Range direct = loaded_from(held, source);
+            if (element_fits(direct, element) && equal_or_disjoint(dst, direct)) {
+                use(source);
+                return direct;
+            }
+        }
+        put_down(held);
+        use(source);
+        return source;
+    }
+
+    // The stored value's work writes to where it is stored. A load keeps the line of the store, a
+    // computation its own.
+    void redirect(std::uint32_t held, const Copy& store) {
+        Instruction work = std::move(held_[held].work);
+        use(store.src);
+        for_each_access(
+            work.action, [](Range&) {}, [&](Range& dst) { dst = store.dst; });
+        settle(work, store.dst, held, source_count(work));
+    }
+
+    // ---- settling: an instruction is held back or written down
+
+    // `reused` is the held work that this instruction continues: its first `known` sources are in
+    // the index under that number already.
+    void settle(Instruction& instruction, const Range& dst, std::uint32_t reused = kNone,
+                std::size_t known = 0) {
+        if (blocks_.is_whole_value(dst) && can_wait(instruction, dst)) {
+            return hold(instruction, blocks_.of(dst), reused, known);
+        }
+        reads_.take_overlapping(
+            dst, [&](std::uint32_t id) { return held_[id].live; },
+            [&](std::uint32_t id) { put_down(id); });
+        result_.push_back(std::move(instruction));
+    }
+
+    // Work is done once, so a value that is used more than once is computed at once. A load that
+    // is used more than once can be read in place instead, but not over and over from a peer.
+    bool can_wait(const Instruction& instruction, const Range& dst) const {
+        if (blocks_[blocks_.of(dst)].reads == 1) return true;
+        const auto* copy = std::get_if<Copy>(&instruction.action);
+        return copy && copy->src.rank == plan_.rank;
+    }
+
+    void hold(Instruction& instruction, std::uint32_t tile, std::uint32_t reused,
+              std::size_t known) {
+        const bool fresh = reused == kNone;
+        const auto id = fresh ? static_cast<std::uint32_t>(held_.size()) : reused;
+        if (fresh) held_.push_back({{}, tile});
+        Held& held = held_[id];
+        held.live = true;
+        held.tile = tile;
+        tiles_[tile].held = id;
+        std::size_t source = 0;
+        for_each_access(
+            instruction.action,
+            [&](const Range& range) {
+                if (source++ >= known) watch(range, id);
+            },
+            [](const Range&) {});
+        held_[id].work = std::move(instruction);
+    }
+
+    // Tiles that are values are never written again.
+    void watch(const Range& source, std::uint32_t id) {
+        if (is_tile(source) && blocks_[blocks_.of(source)].is_value) return;
+        reads_.add(source, id);
+        if (is_tile(source) || plan_.buffers[source.buffer].kind == BufferKind::argument) return;
+        if (!held_[id].reads_window) window_reads_.push_back(id);
+        held_[id].reads_window = true;
+    }
+
+    // Writes held work down here, into its tile.
+    void put_down(std::uint32_t id) {
+        held_[id].live = false;
+        tiles_[held_[id].tile].held = kNone;
+        result_.push_back(std::move(held_[id].work));
+    }
+
+    void put_down_window_reads() {
+        for (const std::uint32_t id : window_reads_) {
+            if (held_[id].live) put_down(id);
+        }
+        window_reads_.clear();
+    }
+
+    // One of the uses of the tile behind `source` is taken care of.
+    void use(const Range& source) {
+        Tile& tile = tiles_[blocks_.of(source)];
+        if (--tile.uses_left > 0 || tile.held == kNone) return;
+        held_[tile.held].live = false;
+        tile.held = kNone;
+    }
+
+    // ---- questions
+
+    std::uint32_t held_behind(const Range& source) const {
+        return is_tile(source) ? tiles_[blocks_.of(source)].held : kNone;
+    }
+    bool is_load(std::uint32_t held) const {
+        return std::holds_alternative<Copy>(held_[held].work.action);
+    }
+    Range loaded_from(std::uint32_t held, const Range& part) const {
+        const auto& load = std::get<Copy>(held_[held].work.action);
+        Range source = load.src;
+        source.offset += part.offset - load.dst.offset;
+        source.length = part.length;
+        return source;
+    }
+    bool element_fits(const Range& source, Element element) const {
+        return is_tile(source) || plan_.buffers[source.buffer].element == element;
+    }
+    // Element-wise held work may write to `dst` as far as its own sources are concerned. A value
+    // that is yet to be written overlaps none of them.
+    bool may_write(std::uint32_t held, const Range& dst) const {
+        if (blocks_.is_whole_value(dst)) return true;
+        bool legal = true;
+        for_each_access(
+            held_[held].work.action,
+            [&](const Range& source) { legal = legal && equal_or_disjoint(dst, source); },
+            [](const Range&) {});
+        return legal;
+    }
+    static std::size_t source_count(const Instruction& instruction) {
+        std::size_t count = 0;
+        for_each_access(
+            instruction.action, [&](const Range&) { ++count; }, [](const Range&) {});
+        return count;
+    }
+
+    const Plan& plan_;
+    TileBlocks blocks_;
+    std::vector<Tile> tiles_;  // by block
+    std::vector<Held> held_;
+    RangeIndex reads_;  // memory that held work reads
+    std::vector<std::uint32_t> window_reads_;
+    std::vector<Instruction> result_;
+};
+
+}  // namespace
+
+std::vector<Instruction> sink(const Plan& plan) { return Sinker(plan).run(); }
+
+}  // namespace peal

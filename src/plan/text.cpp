@@ -1,0 +1,154 @@
+// SPDX-License-Identifier: Apache-2.0
+// Plans as text. As in programs, `data` is the own window and `data@2` the one of rank 2; ranges
+// are in bytes. Plans that are not valid print too: their errors quote them.
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "peal/plan.hpp"
+#include "plan/names.hpp"
+
+namespace peal {
+namespace {
+
+std::string plural(std::uint64_t count, std::string_view noun) {
+    return fmt::format("{} {}{}", count, noun, count == 1 ? "" : "s");
+}
+
+std::string to_text(const Value& value) {
+    const std::int64_t factor = value.per_generation;
+    if (factor == 0) return std::to_string(value.constant);
+    std::string text = factor == 1 ? "generation" : fmt::format("{}*generation", factor);
+    if (value.constant > 0) text += fmt::format(" + {}", value.constant);
+    if (value.constant < 0) text += fmt::format(" - {}", std::to_string(value.constant).substr(1));
+    return text;
+}
+
+// Writes the operands of one plan's instructions.
+class Writer {
+public:
+    explicit Writer(const Plan& plan) : plan_(plan) {}
+
+    std::string operator()(const Copy& copy) const {
+        return fmt::format("copy {} <- {}", range(copy.dst), range(copy.src));
+    }
+    std::string operator()(const Reduce& reduce) const {
+        std::string text = fmt::format("reduce {} {} {} <- ", name(reduce.op), name(reduce.element),
+                                       range(reduce.dst));
+        for (std::size_t i = 0; i < reduce.src.size(); ++i) {
+            if (i > 0) text += ", ";
+            text += range(reduce.src[i]);
+        }
+        return text;
+    }
+    std::string operator()(const Map& map) const {
+        const std::string head =
+            fmt::format("{} {} {} <- ", name(map.op), name(map.element), range(map.dst));
+        if (map.op == MapOp::fill) return fmt::format("{}{}", head, map.scalar);
+        return fmt::format("{}{}, {}", head, range(map.src), map.scalar);
+    }
+    std::string operator()(const Notify& notify) const {
+        return fmt::format("notify {} {} {}", cell(notify.cell),
+                           notify.op == NotifyOp::set ? "=" : "+=", to_text(notify.value));
+    }
+    std::string operator()(const Wait& wait) const {
+        return fmt::format("wait {} {} {}", cell(wait.cell), symbol(wait.compare),
+                           to_text(wait.value));
+    }
+    std::string operator()(const SetFlag& flag) const {
+        return fmt::format("set_flag {} -> {}, event {}", name(flag.from), name(flag.to),
+                           flag.event);
+    }
+    std::string operator()(const WaitFlag& flag) const {
+        return fmt::format("wait_flag {} -> {}, event {}", name(flag.from), name(flag.to),
+                           flag.event);
+    }
+    std::string operator()(const PipeBarrier& barrier) const {
+        return fmt::format("pipe_barrier {}", name(barrier.pipe));
+    }
+
+private:
+    std::string buffer(std::uint16_t index) const {
+        if (index == kTile) return "tile";
+        if (index < plan_.buffers.size()) return plan_.buffers[index].name;
+        return fmt::format("buffer#{}", index);
+    }
+    std::string whose(std::int32_t rank) const {
+        return rank == plan_.rank ? "" : fmt::format("@{}", rank);
+    }
+    std::string range(const Range& range) const {
+        return fmt::format("{}{}[{}..{})", buffer(range.buffer), whose(range.rank), range.offset,
+                           range.offset + range.length);
+    }
+    std::string cell(const Cell& cell) const {
+        return fmt::format("{}[{}]{}", buffer(cell.buffer), cell.index, whose(cell.rank));
+    }
+
+    const Plan& plan_;
+};
+
+std::string size_text(const Buffer& buffer) {
+    if (buffer.kind != BufferKind::signal) return plural(buffer.bytes, "byte");
+    return fmt::format("{}, {} apart", plural(buffer.cells, "cell"),
+                       plural(buffer.cell_stride, "byte"));
+}
+
+std::string buffer_line(const Plan& plan, std::size_t index, std::size_t name_width) {
+    const Buffer& buffer = plan.buffers[index];
+    std::string line =
+        fmt::format("  {:<{}}  {:<8}  {:<7}  {:<4}  {}", buffer.name, name_width, name(buffer.kind),
+                    name(buffer.direction), name(buffer.element), size_text(buffer));
+    if (index < plan.advance.size() && plan.advance[index] != 0) {
+        line += fmt::format(", advance {}", plan.advance[index]);
+    }
+    return line + '\n';
+}
+
+std::string header_line(const Plan& plan) {
+    std::string line = fmt::format(
+        "plan {}, rank {} of {}: {}, {} of tile memory", plan.kernel, plan.rank, plan.nranks,
+        plural(plan.instructions.size(), "instruction"), plural(plan.tile_bytes, "byte"));
+    if (plan.source) line += fmt::format(", from {}", plan.source->name());
+    return line + '\n';
+}
+
+// The listing's columns: number, instruction, line. One very long reduce does not push the line
+// numbers of all others out of sight.
+constexpr std::size_t kMaxTextWidth = 72;
+
+std::string instruction_lines(const Plan& plan) {
+    std::vector<std::string> texts;
+    std::size_t width = 0;
+    for (const Instruction& instruction : plan.instructions) {
+        texts.push_back(to_text(instruction, plan));
+        if (texts.back().size() <= kMaxTextWidth) width = std::max(width, texts.back().size());
+    }
+    const std::size_t number_width =
+        fmt::formatted_size("{}", std::max(texts.size(), std::size_t{1}) - 1);
+    std::string listing;
+    for (std::size_t i = 0; i < texts.size(); ++i) {
+        const std::uint32_t line = plan.instructions[i].line;
+        listing += line == 0 ? fmt::format("  {:>{}}  {}\n", i, number_width, texts[i])
+                             : fmt::format("  {:>{}}  {:<{}}  line {}\n", i, number_width, texts[i],
+                                           width, line);
+    }
+    return listing;
+}
+
+}  // namespace
+
+std::string to_text(const Instruction& instruction, const Plan& plan) {
+    std::string text = std::visit(Writer(plan), instruction.action);
+    if (instruction.pipe != Pipe::none) text += fmt::format(" on {}", name(instruction.pipe));
+    return text;
+}
+
+std::string to_text(const Plan& plan) {
+    std::size_t name_width = 0;
+    for (const Buffer& buffer : plan.buffers) name_width = std::max(name_width, buffer.name.size());
+    std::string text = header_line(plan);
+    for (std::size_t i = 0; i < plan.buffers.size(); ++i) text += buffer_line(plan, i, name_width);
+    return text + instruction_lines(plan);
+}
+
+}  // namespace peal

@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "plan/tile_blocks.hpp"
+
+#include <algorithm>
+
+#include "plan/access.hpp"
+
+namespace peal {
+namespace {
+
+struct Access {
+    std::uint64_t begin, end;
+    std::uint32_t instruction;
+    bool is_write;
+};
+
+std::vector<Access> tile_accesses(const std::vector<Instruction>& instructions) {
+    std::vector<Access> accesses;
+    for (std::uint32_t i = 0; i < instructions.size(); ++i) {
+        const auto add = [&](const Range& range, bool is_write) {
+            if (!is_tile(range) || range.length == 0) return;
+            accesses.push_back({range.offset, end_of(range), i, is_write});
+        };
+        for_each_access(
+            instructions[i].action, [&](const Range& range) { add(range, false); },
+            [&](const Range& range) { add(range, true); });
+    }
+    std::sort(accesses.begin(), accesses.end(), [](const Access& a, const Access& b) {
+        return a.begin != b.begin ? a.begin < b.begin : a.instruction < b.instruction;
+    });
+    return accesses;
+}
+
+// What is known of a block once all its accesses are: they are [first, last) in order of begin.
+TileBlock block_of(const Access* first, const Access* last) {
+    TileBlock block{first->begin, first->end, first->instruction, first->instruction, 0, false};
+    std::uint32_t writes = 0, writer = 0, first_read = UINT32_MAX;
+    bool whole = true;
+    for (const Access* access = first; access != last; ++access) {
+        block.end = std::max(block.end, access->end);
+        block.first = std::min(block.first, access->instruction);
+        block.last = std::max(block.last, access->instruction);
+        if (access->is_write) {
+            ++writes;
+            writer = access->instruction;
+        } else {
+            ++block.reads;
+            first_read = std::min(first_read, access->instruction);
+        }
+    }
+    for (const Access* access = first; access != last; ++access) {
+        whole = whole &&
+                (!access->is_write || (access->begin == block.begin && access->end == block.end));
+    }
+    block.is_value = writes == 1 && whole && writer < first_read;
+    return block;
+}
+
+}  // namespace
+
+TileBlocks::TileBlocks(const std::vector<Instruction>& instructions) {
+    const std::vector<Access> accesses = tile_accesses(instructions);
+    for (std::size_t begin = 0; begin < accesses.size();) {
+        std::size_t end = begin + 1;
+        std::uint64_t reach = accesses[begin].end;
+        for (; end < accesses.size() && accesses[end].begin < reach; ++end) {
+            reach = std::max(reach, accesses[end].end);
+        }
+        blocks_.push_back(block_of(accesses.data() + begin, accesses.data() + end));
+        begin = end;
+    }
+}
+
+std::uint32_t TileBlocks::of(const Range& range) const {
+    const auto after = std::upper_bound(
+        blocks_.begin(), blocks_.end(), range.offset,
+        [](std::uint64_t offset, const TileBlock& block) { return offset < block.begin; });
+    return static_cast<std::uint32_t>(after - blocks_.begin() - 1);
+}
+
+bool TileBlocks::is_whole_value(const Range& range) const {
+    if (!is_tile(range) || range.length == 0) return false;
+    const TileBlock& block = blocks_[of(range)];
+    return block.is_value && block.begin == range.offset && block.end == end_of(range);
+}
+
+}  // namespace peal

@@ -1,0 +1,360 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <gtest/gtest.h>
+
+#include "peal/compile.hpp"
+#include "plan/random_plan.hpp"
+#include "plan/reference.hpp"
+#include "plan/support.hpp"
+
+namespace peal {
+namespace {
+
+using namespace peal::testing;
+
+// ---------------------------------------------------------------------------- property
+
+void expect_same_effect(const Plan& plan, const Plan& fused, std::uint64_t seed) {
+    Reference before(plan, seed), after(fused, seed);
+    before.run();
+    after.run();
+    const std::string plans = to_text(plan) + to_text(fused);
+    ASSERT_EQ(before.seen().size(), after.seen().size()) << "seed " << seed << '\n' << plans;
+    for (std::size_t sync = 0; sync < before.seen().size(); ++sync) {
+        ASSERT_TRUE(before.seen()[sync] == after.seen()[sync])
+            << "seed " << seed << ", windows at sync " << sync << '\n'
+            << plans;
+    }
+    ASSERT_TRUE(before.arguments() == after.arguments()) << "seed " << seed << '\n' << plans;
+}
+
+void expect_no_more_work(const Plan& plan, const Plan& fused, std::uint64_t seed) {
+    const Traffic before = traffic(plan), after = traffic(fused);
+    ASSERT_LE(fused.instructions.size(), plan.instructions.size()) << seed;
+    ASSERT_LE(after.bytes_read + after.bytes_written, before.bytes_read + before.bytes_written)
+        << "seed " << seed << '\n'
+        << to_text(plan) << to_text(fused);
+    ASSERT_LE(after.remote_bytes_read, before.remote_bytes_read) << "seed " << seed << '\n'
+                                                                 << to_text(plan) << to_text(fused);
+    ASSERT_LE(after.remote_bytes_written, before.remote_bytes_written) << seed;
+    ASSERT_LE(fused.tile_bytes, plan.tile_bytes) << seed;
+}
+
+TEST(Fuse, RandomPlansKeepTheirEffect) {
+    for (std::uint64_t seed = 0; seed < 3000; ++seed) {
+        const Plan plan = RandomPlan(seed, 4 + seed % 40).plan();
+        ASSERT_NO_THROW(validate(plan)) << seed;
+        const Plan fused = fuse(plan);
+        ASSERT_NO_THROW(validate(fused)) << seed;
+        ASSERT_NO_FATAL_FAILURE(expect_same_effect(plan, fused, seed));
+        ASSERT_NO_FATAL_FAILURE(expect_no_more_work(plan, fused, seed));
+    }
+}
+
+TEST(Fuse, FusingTwiceKeepsTheEffectToo) {
+    for (std::uint64_t seed = 0; seed < 500; ++seed) {
+        const Plan plan = RandomPlan(seed, 30).plan();
+        const Plan twice = fuse(fuse(plan));
+        ASSERT_NO_FATAL_FAILURE(expect_same_effect(plan, twice, seed));
+    }
+}
+
+// ---------------------------------------------------------------------------- exact shapes
+
+// Rank 1 of 3 with the buffers of sample_plan, 64 bytes each.
+class FuseShape : public ::testing::Test {
+protected:
+    FuseShape() : plan_(sample_plan()) {
+        plan_.instructions.clear();
+        plan_.tile_bytes = 0;
+        plan_.source = nullptr;
+    }
+
+    Range tile(int number, std::uint64_t bytes = 64, std::uint64_t offset = 0) {
+        const Range range{kTile, 1, static_cast<std::uint64_t>(number) * 64 + offset, bytes};
+        plan_.tile_bytes = std::max(plan_.tile_bytes, range.offset + bytes);
+        return range;
+    }
+    static Range inp(std::uint64_t offset = 0, std::uint64_t bytes = 64) {
+        return {kInp, 1, offset, bytes};
+    }
+    static Range out(std::uint64_t offset = 0, std::uint64_t bytes = 64) {
+        return {kOut, 1, offset, bytes};
+    }
+    static Range data(int rank, std::uint64_t offset = 0, std::uint64_t bytes = 64) {
+        return {kData, rank, offset, bytes};
+    }
+    void copy(const Range& dst, const Range& src) { add(Copy{dst, src}); }
+    void sum(const Range& dst, const Range& a, const Range& b) {
+        add(Reduce{ReduceOp::sum, Element::f32, dst, {a, b}});
+    }
+    void add(Action action) {
+        plan_.instructions.push_back({std::move(action), Pipe::none, next_line_++});
+    }
+    void notify() { add(Notify{NotifyOp::set, {kSig, 2, 1}, {1, 0}}); }
+    void wait() { add(Wait{Compare::ge, {kSig, 1, 0}, {1, 0}}); }
+
+    // The instructions of the fused plan, one a line.
+    std::string fused() {
+        validate(plan_);
+        const Plan result = fuse(plan_);
+        validate(result);
+        std::string text;
+        for (const Instruction& instruction : result.instructions) {
+            text += to_text(instruction, result) + '\n';
+        }
+        return text;
+    }
+
+    Plan plan_;
+    std::uint32_t next_line_ = 1;
+};
+
+TEST_F(FuseShape, LoadAndStoreBecomeACopy) {
+    copy(tile(0), data(2));
+    copy(out(), tile(0));
+    EXPECT_EQ(fused(), "copy out[0..64) <- data@2[0..64)\n");
+    EXPECT_EQ(fuse(plan_).tile_bytes, 0u);
+    EXPECT_EQ(fuse(plan_).instructions[0].line, 2u);
+}
+
+TEST_F(FuseShape, MeshAllreduceReadsEachPeerOnceAndWritesOnce) {
+    copy(tile(0), inp());
+    copy(data(1), tile(0));
+    notify();
+    wait();
+    copy(tile(1), data(0));
+    copy(tile(2), data(1));
+    sum(tile(3), tile(1), tile(2));
+    copy(tile(4), data(2));
+    sum(tile(5), tile(3), tile(4));
+    copy(out(), tile(5));
+    EXPECT_EQ(fused(),
+              "copy data[0..64) <- inp[0..64)\n"
+              "notify sig[1]@2 = 1\n"
+              "wait sig[0] >= 1\n"
+              "reduce sum f32 out[0..64) <- data@0[0..64), data[0..64), data@2[0..64)\n");
+    const Traffic total = traffic(fuse(plan_));
+    EXPECT_EQ(total.bytes_read, 64u + 3 * 64);
+    EXPECT_EQ(total.remote_bytes_read, 2u * 64);
+    EXPECT_EQ(total.bytes_written, 64u + 64);
+    EXPECT_EQ(fuse(plan_).instructions[3].line, 9u);  // where the sum is
+}
+
+TEST_F(FuseShape, AWindowReadStaysBeforeTheNotify) {
+    copy(tile(0), data(2));
+    notify();
+    copy(out(), tile(0));
+    EXPECT_EQ(fused(),
+              "copy out[0..64) <- data@2[0..64)\n"
+              "notify sig[1]@2 = 1\n");
+}
+
+TEST_F(FuseShape, AWindowWriteStaysBehindTheWait) {
+    sum(tile(0), data(0), data(2));
+    wait();
+    copy(data(1), tile(0));
+    EXPECT_EQ(fused(),
+              "reduce sum f32 tile[0..64) <- data@0[0..64), data@2[0..64)\n"
+              "wait sig[0] >= 1\n"
+              "copy data[0..64) <- tile[0..64)\n");
+}
+
+TEST_F(FuseShape, PrivateReadsPassSyncs) {
+    copy(tile(0), inp());
+    notify();
+    wait();
+    sum(tile(1), tile(0), data(2));
+    copy(out(), tile(1));
+    EXPECT_EQ(fused(),
+              "notify sig[1]@2 = 1\n"
+              "wait sig[0] >= 1\n"
+              "reduce sum f32 out[0..64) <- inp[0..64), data@2[0..64)\n");
+}
+
+TEST_F(FuseShape, AResultIsWrittenBeforeTheNotifyThatReleasesItsSources) {
+    copy(tile(0), data(0));
+    copy(tile(1), data(2));
+    sum(tile(2), tile(0), tile(1));
+    notify();
+    wait();
+    copy(out(), tile(2));
+    EXPECT_EQ(fused(),
+              "reduce sum f32 out[0..64) <- data@0[0..64), data@2[0..64)\n"
+              "notify sig[1]@2 = 1\n"
+              "wait sig[0] >= 1\n");
+}
+
+TEST_F(FuseShape, AReadDoesNotPassAWriteOfTheSameBytes) {
+    copy(tile(0, 32), data(1, 0, 32));
+    copy(tile(1, 32), data(1, 32, 32));
+    copy(data(1, 0, 32), tile(1, 32));
+    copy(data(1, 32, 32), tile(0, 32));
+    EXPECT_EQ(fused(),
+              "copy tile[0..32) <- data[0..32)\n"
+              "copy data[0..32) <- data[32..64)\n"
+              "copy data[32..64) <- tile[0..32)\n");
+}
+
+TEST_F(FuseShape, AWriteDoesNotPassAReadOfTheSameBytes) {
+    sum(tile(0), data(0), data(2));
+    notify();
+    copy(data(2), out());
+    copy(out(), tile(0));
+    EXPECT_EQ(fused(),
+              "reduce sum f32 tile[0..64) <- data@0[0..64), data@2[0..64)\n"
+              "notify sig[1]@2 = 1\n"
+              "copy data@2[0..64) <- out[0..64)\n"
+              "copy out[0..64) <- tile[0..64)\n");
+}
+
+TEST_F(FuseShape, WorkOnTilesPassesSyncs) {
+    copy(tile(0), data(2));
+    sum(tile(1), tile(0), tile(0));
+    wait();
+    copy(data(1), tile(1));
+    EXPECT_EQ(fused(),
+              "copy tile[0..64) <- data@2[0..64)\n"
+              "wait sig[0] >= 1\n"
+              "reduce sum f32 data[0..64) <- tile[0..64), tile[0..64)\n");
+}
+
+TEST_F(FuseShape, ALocalLoadIsReadInPlaceAsOftenAsItIsUsed) {
+    copy(tile(0), inp());
+    copy(data(0), tile(0));
+    copy(data(2), tile(0));
+    EXPECT_EQ(fused(),
+              "copy data@0[0..64) <- inp[0..64)\n"
+              "copy data@2[0..64) <- inp[0..64)\n");
+}
+
+TEST_F(FuseShape, APeerIsReadOnceHoweverOftenTheLoadIsUsed) {
+    copy(tile(0), data(2));
+    copy(out(), tile(0));
+    copy(data(1), tile(0));
+    EXPECT_EQ(fused(),
+              "copy tile[0..64) <- data@2[0..64)\n"
+              "copy out[0..64) <- tile[0..64)\n"
+              "copy data[0..64) <- tile[0..64)\n");
+}
+
+TEST_F(FuseShape, SlicesOfALoadAreReadWhereTheyAre) {
+    copy(tile(0), inp());
+    copy(data(0, 0, 16), tile(0, 16, 48));
+    EXPECT_EQ(fused(), "copy data@0[0..16) <- inp[48..64)\n");
+}
+
+TEST_F(FuseShape, ASumIsComputedOnce) {
+    sum(tile(0), inp(), data(0));
+    copy(out(), tile(0));
+    copy(data(1), tile(0));
+    EXPECT_EQ(fused(),
+              "reduce sum f32 tile[0..64) <- inp[0..64), data@0[0..64)\n"
+              "copy out[0..64) <- tile[0..64)\n"
+              "copy data[0..64) <- tile[0..64)\n");
+}
+
+TEST_F(FuseShape, OnlyLeftNestedChainsOfOneOperationJoin) {
+    sum(tile(0), inp(), data(0));
+    sum(tile(1), data(2), tile(0));  // not the first source: the order would change
+    add(Reduce{ReduceOp::max, Element::f32, out(), {tile(1), data(0)}});
+    EXPECT_EQ(fused(),
+              "reduce sum f32 tile[0..64) <- inp[0..64), data@0[0..64)\n"
+              "reduce sum f32 tile[64..128) <- data@2[0..64), tile[0..64)\n"
+              "reduce max f32 out[0..64) <- tile[64..128), data@0[0..64)\n");
+}
+
+TEST_F(FuseShape, OnlyOneElementTypeJoins) {
+    copy(tile(0), inp());
+    add(Reduce{ReduceOp::sum, Element::i32, out(), {tile(0), data(0)}});
+    EXPECT_EQ(fused(),
+              "copy tile[0..64) <- inp[0..64)\n"
+              "reduce sum i32 out[0..64) <- tile[0..64), data@0[0..64)\n");
+}
+
+TEST_F(FuseShape, TheDestinationMayBeASource) {
+    copy(tile(0), data(2));
+    copy(tile(1), data(1));
+    sum(tile(2), tile(0), tile(1));
+    copy(data(1), tile(2));
+    EXPECT_EQ(fused(), "reduce sum f32 data[0..64) <- data@2[0..64), data[0..64)\n");
+}
+
+TEST_F(FuseShape, TheDestinationDoesNotOverlapASourceInPart) {
+    copy(tile(0, 32), data(1, 16, 32));
+    copy(tile(1, 32), inp(0, 32));
+    sum(tile(2, 32), tile(0, 32), tile(1, 32));
+    copy(data(1, 0, 32), tile(2, 32));
+    EXPECT_EQ(fused(),
+              "reduce sum f32 tile[0..32) <- data[16..48), inp[0..32)\n"
+              "copy data[0..32) <- tile[0..32)\n");
+}
+
+TEST_F(FuseShape, AStoreOfWhatIsThereAlreadyGoesAway) {
+    copy(tile(0), data(1));
+    copy(data(1), tile(0));
+    EXPECT_EQ(fused(), "");
+}
+
+TEST_F(FuseShape, ScalarWorkWritesToItsPlace) {
+    add(Map{MapOp::fill, Element::f32, 3, tile(0), {}});
+    copy(out(), tile(0));
+    copy(tile(1), inp());
+    add(Map{MapOp::mul_scalar, Element::f32, 2, tile(2), tile(1)});
+    copy(data(1), tile(2));
+    EXPECT_EQ(fused(),
+              "fill f32 out[0..64) <- 3\n"
+              "mul_scalar f32 data[0..64) <- inp[0..64), 2\n");
+}
+
+TEST_F(FuseShape, WorkThatNobodyReadsGoesAway) {
+    copy(tile(0), data(2));
+    copy(tile(1), data(0));
+    sum(tile(2), tile(0), tile(1));
+    copy(out(), inp());
+    EXPECT_EQ(fused(), "copy out[0..64) <- inp[0..64)\n");
+}
+
+TEST_F(FuseShape, TilesShareMemoryWhenTheirTimesDoNotOverlap) {
+    // Three rounds of: read a peer, wait, write the own window.
+    for (int round = 0; round < 3; ++round) {
+        copy(tile(round), data(2));
+        wait();
+        copy(data(1), tile(round));
+    }
+    EXPECT_EQ(fused(),
+              "copy tile[0..64) <- data@2[0..64)\n"
+              "wait sig[0] >= 1\n"
+              "copy data[0..64) <- tile[0..64)\n"
+              "copy tile[0..64) <- data@2[0..64)\n"
+              "wait sig[0] >= 1\n"
+              "copy data[0..64) <- tile[0..64)\n"
+              "copy tile[0..64) <- data@2[0..64)\n"
+              "wait sig[0] >= 1\n"
+              "copy data[0..64) <- tile[0..64)\n");
+    EXPECT_EQ(fuse(plan_).tile_bytes, 64u);
+}
+
+TEST_F(FuseShape, PlansWithPipesStayAsTheyAre) {
+    copy(tile(0), data(2));
+    copy(out(), tile(0));
+    plan_.instructions[0].pipe = Pipe::load;
+    EXPECT_EQ(fuse(plan_), plan_);
+}
+
+TEST_F(FuseShape, LongChainsBecomeOneReduction) {
+    copy(tile(0), data(0));
+    constexpr int kTerms = 300;
+    for (int i = 1; i < kTerms; ++i) {
+        copy(tile(2 * i - 1), data(i % 3));
+        sum(tile(2 * i), tile(2 * (i - 1)), tile(2 * i - 1));
+    }
+    copy(out(), tile(2 * (kTerms - 1)));
+    const Plan result = fuse(plan_);
+    ASSERT_EQ(result.instructions.size(), 1u);
+    const auto& reduce = std::get<Reduce>(result.instructions[0].action);
+    ASSERT_EQ(reduce.src.size(), static_cast<std::size_t>(kTerms));
+    for (int i = 0; i < kTerms; ++i) EXPECT_EQ(reduce.src[static_cast<std::size_t>(i)].rank, i % 3);
+}
+
+}  // namespace
+}  // namespace peal

@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the plan of one rank does, in the most obvious way. The peers are played by a hostile world:
+// at every notify and wait it looks at all windows and then scrambles them. So a read or a write
+// that crosses a sync changes what is seen.
+#pragma once
+
+#include <cstring>
+#include <map>
+#include <random>
+#include <utility>
+#include <vector>
+
+#include "peal/plan.hpp"
+
+namespace peal::testing {
+
+class Reference {
+public:
+    using Bytes = std::vector<std::byte>;
+    using Memory = std::map<std::pair<std::uint16_t, std::int32_t>, Bytes>;  // buffer, rank
+
+    Reference(const Plan& plan, std::uint64_t seed) : plan_(plan), random_(seed) {
+        tiles_.resize(plan.tile_bytes);
+        for (std::uint16_t b = 0; b < plan.buffers.size(); ++b) {
+            const Buffer& buffer = plan.buffers[b];
+            const bool is_window = buffer.kind == BufferKind::window;
+            for (std::int32_t r = 0; r < plan.nranks; ++r) {
+                if (!is_window && r != plan.rank) continue;
+                Bytes& bytes = (is_window ? windows_ : arguments_)[{b, r}];
+                bytes.resize(buffer.bytes);
+                scramble(bytes);
+            }
+        }
+    }
+
+    void run() {
+        for (const Instruction& instruction : plan_.instructions) {
+            std::visit([&](const auto& action) { step(action); }, instruction.action);
+        }
+        seen_.push_back(windows_);
+    }
+
+    // The windows as peers could see them: at each sync, and at the end.
+    const std::vector<Memory>& seen() const { return seen_; }
+    const Memory& arguments() const { return arguments_; }
+
+private:
+    std::byte* at(const Range& range) {
+        if (range.buffer == kTile) return tiles_.data() + range.offset;
+        const bool is_window = plan_.buffers[range.buffer].kind == BufferKind::window;
+        Memory& memory = is_window ? windows_ : arguments_;
+        return memory.at({range.buffer, range.rank}).data() + range.offset;
+    }
+
+    // Small whole numbers of very different sizes: sums of f32 then depend on their order.
+    void scramble(Bytes& bytes) {
+        for (std::size_t i = 0; i + 4 <= bytes.size(); i += 4) {
+            const auto digit = static_cast<float>(random_() % 200 + 1);
+            const float number = digit * static_cast<float>(1 << random_() % 24);
+            std::memcpy(bytes.data() + i, &number, 4);
+        }
+    }
+
+    void sync() {
+        seen_.push_back(windows_);
+        for (auto& [place, bytes] : windows_) scramble(bytes);
+    }
+
+    template <class Number>
+    static Number combined(ReduceOp op, Number a, Number b) {
+        switch (op) {
+            case ReduceOp::sum: return a + b;
+            case ReduceOp::prod: return a * b;
+            case ReduceOp::max: return a < b ? b : a;
+            case ReduceOp::min: return b < a ? b : a;
+        }
+        return a;
+    }
+
+    template <class Number>
+    void reduce(const Reduce& work) {
+        for (std::size_t i = 0; i < work.dst.length; i += sizeof(Number)) {
+            Number total{};
+            for (std::size_t s = 0; s < work.src.size(); ++s) {
+                Number number;
+                std::memcpy(&number, at(work.src[s]) + i, sizeof(Number));
+                total = s == 0 ? number : combined(work.op, total, number);
+            }
+            std::memcpy(at(work.dst) + i, &total, sizeof(Number));
+        }
+    }
+
+    template <class Number>
+    void map(const Map& work) {
+        const auto scalar = static_cast<Number>(work.scalar);
+        for (std::size_t i = 0; i < work.dst.length; i += sizeof(Number)) {
+            Number number{};
+            if (work.op != MapOp::fill) std::memcpy(&number, at(work.src) + i, sizeof(Number));
+            if (work.op == MapOp::fill) number = scalar;
+            if (work.op == MapOp::add_scalar) number = number + scalar;
+            if (work.op == MapOp::mul_scalar) number = number * scalar;
+            std::memcpy(at(work.dst) + i, &number, sizeof(Number));
+        }
+    }
+
+    void step(const Copy& copy) { std::memcpy(at(copy.dst), at(copy.src), copy.dst.length); }
+    void step(const Reduce& work) {
+        work.element == Element::f32 ? reduce<float>(work) : reduce<std::uint32_t>(work);
+    }
+    void step(const Map& work) {
+        work.element == Element::f32 ? map<float>(work) : map<std::uint32_t>(work);
+    }
+    void step(const Notify&) { sync(); }
+    void step(const Wait&) { sync(); }
+    void step(const SetFlag&) {}
+    void step(const WaitFlag&) {}
+    void step(const PipeBarrier&) {}
+
+    const Plan& plan_;
+    std::mt19937_64 random_;
+    Bytes tiles_;
+    Memory windows_, arguments_;
+    std::vector<Memory> seen_;
+};
+
+}  // namespace peal::testing

@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <gtest/gtest.h>
+
+#include "peal/plan.hpp"
+#include "plan/support.hpp"
+
+namespace peal {
+namespace {
+
+using namespace peal::testing;
+
+TEST(PlanText, ListsBuffersAndInstructions) {
+    EXPECT_EQ(to_text(sample_plan()),
+              "plan sample, rank 1 of 3: 10 instructions, 128 bytes of tile memory, from "
+              "sample.peal\n"
+              "  inp   argument  in       f32   64 bytes\n"
+              "  out   argument  out      f32   64 bytes\n"
+              "  data  window    inout    f32   64 bytes\n"
+              "  sig   signal    inout    i32   3 cells, 64 bytes apart, advance 2\n"
+              "  0  copy data[0..64) <- inp[0..64)                                line 2\n"
+              "  1  notify sig[1]@2 = generation + 1                              line 3\n"
+              "  2  notify sig[0] += 5\n"
+              "  3  wait sig[2] >= 2*generation - 1                               line 3\n"
+              "  4  reduce sum f32 tile[64..128) <- data@0[0..64), data@2[0..64)  line 3\n"
+              "  5  fill f32 tile[0..64) <- 0.5\n"
+              "  6  mul_scalar f32 out[0..64) <- tile[64..128), 0.1 on vector\n"
+              "  7  set_flag load -> vector, event 3\n"
+              "  8  wait_flag load -> vector, event 3\n"
+              "  9  pipe_barrier all\n");
+}
+
+TEST(PlanText, EmptyPlanIsItsHeader) {
+    Plan plan;
+    plan.kernel = "nothing";
+    EXPECT_EQ(to_text(plan), "plan nothing, rank 0 of 1: 0 instructions, 0 bytes of tile memory\n");
+}
+
+TEST(PlanText, ALongInstructionDoesNotMoveTheColumnOfLines) {
+    Plan plan = sample_plan();
+    auto& reduce = std::get<Reduce>(plan.instructions[4].action);
+    for (int i = 0; i < 20; ++i) reduce.src.push_back(reduce.src.front());
+    const std::string text = to_text(plan);
+    EXPECT_NE(text.find("copy data[0..64) <- inp[0..64)                             line 2\n"),
+              std::string::npos)
+        << text;
+}
+
+TEST(PlanText, ValuesAreWrittenAsSums) {
+    const Plan plan = sample_plan();
+    const auto text_of = [&](std::int64_t constant, std::int64_t per_generation) {
+        return to_text(
+            Instruction{Wait{Compare::eq, {kSig, 1, 0}, {constant, per_generation}}, Pipe::none, 0},
+            plan);
+    };
+    EXPECT_EQ(text_of(7, 0), "wait sig[0] == 7");
+    EXPECT_EQ(text_of(0, 1), "wait sig[0] == generation");
+    EXPECT_EQ(text_of(-3, 1), "wait sig[0] == generation - 3");
+    EXPECT_EQ(text_of(4, -2), "wait sig[0] == -2*generation + 4");
+    EXPECT_EQ(text_of(INT64_MIN, 1), "wait sig[0] == generation - 9223372036854775808");
+}
+
+TEST(PlanText, BuffersThatDoNotExistAreNumbers) {
+    const Plan plan = sample_plan();
+    EXPECT_EQ(to_text(Instruction{Copy{{9, 0, 0, 4}, {kInp, 2, 4, 4}}, Pipe::none, 0}, plan),
+              "copy buffer#9@0[0..4) <- inp@2[4..8)");
+}
+
+}  // namespace
+}  // namespace peal

@@ -1,0 +1,233 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "plan/validate.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "plan/support.hpp"
+
+namespace peal {
+namespace {
+
+using namespace peal::testing;
+using ::testing::ElementsAre;
+using ::testing::IsEmpty;
+
+constexpr Range kWhole{kTile, 1, 0, 64};
+
+// What validation says of the sample plan with one instruction of its own.
+std::string verdict(Action action, Pipe pipe = Pipe::none) {
+    Plan plan = sample_plan();
+    plan.instructions = {{std::move(action), pipe, 2}};
+    const std::string message = error_of([&] { validate(plan); });
+    const std::string where = "plan sample, rank 1 of 3, instruction 0 (sample.peal:2), ";
+    const bool placed = message.compare(0, where.size(), where) == 0;
+    return placed ? message.substr(where.size()) : message;
+}
+
+TEST(PlanValidate, AcceptsTheSample) { EXPECT_NO_THROW(validate(sample_plan())); }
+
+TEST(PlanValidate, RangesStayInTheirBuffers) {
+    EXPECT_EQ(verdict(Copy{{kOut, 1, 4, 64}, {kInp, 1, 0, 64}}),
+              "copy out[4..68) <- inp[0..64): the destination leaves out, which has 64 bytes");
+    EXPECT_EQ(verdict(Copy{{kOut, 1, 0, 64}, {kData, 2, 8, 64}}),
+              "copy out[0..64) <- data@2[8..72): the source leaves data, which has 64 bytes");
+    EXPECT_EQ(verdict(Copy{{kOut, 1, 0, 64}, {kTile, 1, 128, 64}}),
+              "copy out[0..64) <- tile[128..192): the source leaves tile memory, which has 128 "
+              "bytes");
+    EXPECT_EQ(verdict(Copy{{kOut, 1, UINT64_MAX - 3, 8}, {kInp, 1, 0, 8}}),
+              "copy out[18446744073709551612..4) <- inp[0..8): the destination leaves out, which "
+              "has 64 bytes");
+    EXPECT_EQ(verdict(Copy{{7, 1, 0, 64}, {kInp, 1, 0, 64}}),
+              "copy buffer#7[0..64) <- inp[0..64): the destination is in buffer 7, but there are "
+              "4");
+    EXPECT_EQ(verdict(Copy{{kSig, 1, 0, 4}, {kInp, 1, 0, 4}}),
+              "copy sig[0..4) <- inp[0..4): the destination is in signal 'sig', which only notify "
+              "and wait may touch");
+}
+
+TEST(PlanValidate, OnlyWindowsHavePeers) {
+    EXPECT_EQ(verdict(Copy{{kData, 3, 0, 64}, {kInp, 1, 0, 64}}),
+              "copy data@3[0..64) <- inp[0..64): there is no rank 3, expected 0..2");
+    EXPECT_EQ(verdict(Copy{{kData, 1, 0, 64}, {kInp, 0, 0, 64}}),
+              "copy data[0..64) <- inp@0[0..64): the source is in inp of rank 0, but only windows "
+              "have peers");
+    EXPECT_EQ(verdict(Copy{{kTile, 2, 0, 64}, {kInp, 1, 0, 64}}),
+              "copy tile@2[0..64) <- inp[0..64): the destination is in tile memory of rank 2, but "
+              "only windows have peers");
+}
+
+TEST(PlanValidate, SizesAgree) {
+    EXPECT_EQ(verdict(Copy{{kOut, 1, 0, 32}, {kInp, 1, 0, 64}}),
+              "copy out[0..32) <- inp[0..64): the destination has 32 bytes, a source has 64");
+    EXPECT_EQ(verdict(Reduce{ReduceOp::max, Element::f64, {kOut, 1, 0, 60}, {{kInp, 1, 0, 60}}}),
+              "reduce max f64 out[0..60) <- inp[0..60): 60 bytes are no whole number of f64 "
+              "elements");
+    EXPECT_EQ(verdict(Reduce{ReduceOp::max, Element::f32, {kOut, 1, 0, 64}, {}}),
+              "reduce max f32 out[0..64) <- : a reduction needs at least one source");
+    EXPECT_EQ(verdict(Map{MapOp::add_scalar, Element::f32, 1, {kOut, 1, 0, 64}, {kInp, 1, 0, 32}}),
+              "add_scalar f32 out[0..64) <- inp[0..32), 1: the destination has 64 bytes, a source "
+              "has 32");
+}
+
+TEST(PlanValidate, OverlapsAreWholeOrNone) {
+    EXPECT_EQ(verdict(Copy{{kData, 1, 0, 32}, {kData, 1, 16, 32}}),
+              "copy data[0..32) <- data[16..48): the destination overlaps the source");
+    EXPECT_EQ(verdict(Copy{{kData, 1, 0, 32}, {kData, 0, 16, 32}}), "no error");
+    EXPECT_EQ(verdict(Reduce{ReduceOp::sum, Element::f32, kWhole, {kWhole, {kInp, 1, 0, 64}}}),
+              "no error");
+    EXPECT_EQ(verdict(Reduce{
+                  ReduceOp::sum, Element::f32, {kTile, 1, 32, 64}, {{kInp, 1, 0, 64}, kWhole}}),
+              "reduce sum f32 tile[32..96) <- inp[0..64), tile[0..64): the destination overlaps a "
+              "source in part");
+}
+
+TEST(PlanValidate, ScalarsAreValuesOfTheElement) {
+    const Range dst{kOut, 1, 0, 64};
+    EXPECT_EQ(verdict(Map{MapOp::fill, Element::u8, 256, dst, {}}),
+              "fill u8 out[0..64) <- 256: the scalar 256 is not a value of u8");
+    EXPECT_EQ(verdict(Map{MapOp::fill, Element::i32, 0.5, dst, {}}),
+              "fill i32 out[0..64) <- 0.5: the scalar 0.5 is not a value of i32");
+    EXPECT_EQ(verdict(Map{MapOp::fill, Element::i64, 0x1p63, dst, {}}),
+              "fill i64 out[0..64) <- 9.223372036854776e+18: the scalar 9.223372036854776e+18 "
+              "is not a value of i64");
+    EXPECT_EQ(verdict(Map{MapOp::fill, Element::i64, -0x1p63, dst, {}}), "no error");
+    EXPECT_EQ(verdict(Map{MapOp::fill, Element::f16, 1e300, dst, {}}), "no error");
+}
+
+TEST(PlanValidate, CellsExist) {
+    EXPECT_EQ(verdict(Notify{NotifyOp::set, {kSig, 0, 3}, {1, 0}}),
+              "notify sig[3]@0 = 1: there is no cell 3 in 'sig', which has 3");
+    EXPECT_EQ(verdict(Notify{NotifyOp::set, {kSig, -1, 0}, {1, 0}}),
+              "notify sig[0]@-1 = 1: there is no rank -1, expected 0..2");
+    EXPECT_EQ(verdict(Notify{NotifyOp::set, {kData, 0, 0}, {1, 0}}),
+              "notify data[0]@0 = 1: buffer 2 is not a signal");
+    EXPECT_EQ(verdict(Wait{Compare::ge, {kSig, 0, 0}, {1, 0}}),
+              "wait sig[0]@0 >= 1: a rank can wait on its own cells only");
+}
+
+TEST(PlanValidate, ValuesFitTheirCells) {
+    EXPECT_EQ(verdict(Notify{NotifyOp::add, {kSig, 0, 0}, {std::int64_t{1} << 31, 0}}),
+              "notify sig[0]@0 += 2147483648: 2147483648 is not a value of i32");
+    EXPECT_EQ(verdict(Wait{Compare::ge, {kSig, 1, 0}, {0, INT64_MIN}}),
+              "wait sig[0] >= -9223372036854775808*generation: -9223372036854775808 is not a value "
+              "of i32");
+}
+
+TEST(PlanValidate, PipesAreLegal) {
+    EXPECT_EQ(verdict(Copy{{kData, 1, 0, 64}, {kInp, 1, 0, 64}}, Pipe::all),
+              "copy data[0..64) <- inp[0..64) on all: data instructions run on one pipe");
+    EXPECT_EQ(verdict(Wait{Compare::ge, {kSig, 1, 0}, {1, 0}}, Pipe::vector),
+              "wait sig[0] >= 1 on vector: notify and wait run on the scalar pipe");
+    EXPECT_EQ(verdict(Wait{Compare::ge, {kSig, 1, 0}, {1, 0}}, Pipe::scalar), "no error");
+    EXPECT_EQ(verdict(SetFlag{Pipe::load, Pipe::load, 0}),
+              "set_flag load -> load, event 0: a flag goes from one pipe to another");
+    EXPECT_EQ(verdict(WaitFlag{Pipe::all, Pipe::load, 0}),
+              "wait_flag all -> load, event 0: a flag goes from one pipe to another");
+    EXPECT_EQ(verdict(PipeBarrier{Pipe::none}),
+              "pipe_barrier none: a barrier needs a pipe to drain");
+}
+
+// What validation says of the sample plan after a change to it as a whole.
+std::string after(const std::function<void(Plan&)>& change) {
+    Plan plan = sample_plan();
+    change(plan);
+    return error_of([&] { validate(plan); });
+}
+
+TEST(PlanValidate, BuffersAreWellFormed) {
+    EXPECT_EQ(after([](Plan& p) { p.rank = 3; }),
+              "plan sample, rank 3 of 3: expected a rank in 0..nranks-1");
+    EXPECT_EQ(after([](Plan& p) { p.nranks = 0; }),
+              "plan sample, rank 1 of 0: expected a rank in 0..nranks-1");
+    EXPECT_EQ(after([](Plan& p) { p.advance.pop_back(); }),
+              "plan sample, rank 1 of 3: 'advance' has 3 entries for 4 buffers");
+    EXPECT_EQ(after([](Plan& p) { p.advance[kInp] = 1; }),
+              "plan sample, rank 1 of 3, buffer 'inp': only signals have a generation, but it "
+              "advances by 1");
+    EXPECT_EQ(after([](Plan& p) { p.advance[kSig] = -1; }),
+              "plan sample, rank 1 of 3, buffer 'sig': a generation of i32 cannot advance by -1");
+    EXPECT_EQ(after([](Plan& p) { p.buffers[kInp].bytes = 65; }),
+              "plan sample, rank 1 of 3, buffer 'inp': 65 bytes are no whole number of f32 "
+              "elements");
+    EXPECT_EQ(after([](Plan& p) { p.buffers[kSig].element = Element::f32; }),
+              "plan sample, rank 1 of 3, buffer 'sig': signals are i32 or i64, found f32");
+    EXPECT_EQ(after([](Plan& p) { p.buffers[kSig].cell_stride = 6; }),
+              "plan sample, rank 1 of 3, buffer 'sig': cells of 4 bytes cannot be 6 bytes apart: "
+              "expected a multiple of 4");
+    EXPECT_EQ(after([](Plan& p) { p.buffers[kSig].cell_stride = 0; }),
+              "plan sample, rank 1 of 3, buffer 'sig': cells of 4 bytes cannot be 0 bytes apart: "
+              "expected a multiple of 4");
+    EXPECT_EQ(after([](Plan& p) { p.buffers[kSig].cells = UINT64_MAX; }),
+              "plan sample, rank 1 of 3, buffer 'sig': 18446744073709551615 cells, 64 bytes apart, "
+              "do not fit in memory");
+}
+
+// ---------------------------------------------------------------------------- all ranks
+
+std::vector<Plan> three_plans() {
+    std::vector<Plan> plans(3, sample_plan());
+    for (std::int32_t r = 0; r < 3; ++r) {
+        plans[r].rank = r;
+        plans[r].instructions.clear();
+    }
+    return plans;
+}
+
+std::string after_all(const std::function<void(std::vector<Plan>&)>& change) {
+    std::vector<Plan> plans = three_plans();
+    change(plans);
+    return error_of([&] { validate(plans); });
+}
+
+TEST(PlanValidate, RanksAgree) {
+    EXPECT_EQ(after_all([](auto&) {}), "no error");
+    EXPECT_EQ(after_all([](auto& p) { p.clear(); }), "there are no plans");
+    EXPECT_EQ(after_all([](auto& p) { p.pop_back(); }),
+              "plan sample, rank 0 of 3: expected 3 plans, found 2");
+    EXPECT_EQ(after_all([](auto& p) { std::swap(p[1], p[2]); }),
+              "plan sample, rank 2 of 3: stands at place 1 of the plans");
+    EXPECT_EQ(after_all([](auto& p) { p[2].kernel = "other"; }),
+              "plan other, rank 2 of 3: rank 0 has a plan of kernel sample");
+    EXPECT_EQ(after_all([](auto& p) { p[2].nranks = 4; }),
+              "plan sample, rank 2 of 4: rank 0 expects 3 ranks");
+    EXPECT_EQ(after_all([](auto& p) {
+                  p[1].buffers.pop_back();
+                  p[1].advance.pop_back();
+              }),
+              "plan sample, rank 1 of 3: 3 buffers, but rank 0 has 4");
+    EXPECT_EQ(after_all([](auto& p) { p[1].buffers[kData].bytes = 128; }),
+              "plan sample, rank 1 of 3, buffer 'data': differs from buffer 'data' of rank 0");
+    EXPECT_EQ(after_all([](auto& p) { p[1].buffers[kInp].bytes = 128; }), "no error");
+    EXPECT_EQ(after_all([](auto& p) { p[2].advance[kSig] = 3; }),
+              "plan sample, rank 2 of 3, buffer 'sig': advances by 3, on rank 0 by 2");
+}
+
+// ---------------------------------------------------------------------------- shared lines
+
+std::vector<Plan> plans_that_notify(NotifyOp op, std::uint64_t stride) {
+    std::vector<Plan> plans = three_plans();
+    for (Plan& plan : plans) {
+        plan.buffers[kSig].cell_stride = stride;
+        const Cell cell{kSig, 0, static_cast<std::uint64_t>(plan.rank)};
+        plan.instructions.push_back({Notify{op, cell, {1, 0}}, Pipe::none, 0});
+    }
+    return plans;
+}
+
+TEST(SharedLineSets, NamesLinesThatTwoRanksSet) {
+    const std::vector<Plan> packed = plans_that_notify(NotifyOp::set, 4);
+    EXPECT_NO_THROW(validate(packed));
+    EXPECT_THAT(shared_line_sets(packed),
+                ElementsAre("ranks 0, 1, 2 set cells in line 0 of sig of rank 0"));
+    EXPECT_THAT(shared_line_sets(plans_that_notify(NotifyOp::set, 32)),
+                ElementsAre("ranks 0, 1 set cells in line 0 of sig of rank 0"));
+}
+
+TEST(SharedLineSets, AddsAndLinesOfTheirOwnAreFine) {
+    EXPECT_THAT(shared_line_sets(plans_that_notify(NotifyOp::add, 4)), IsEmpty());
+    EXPECT_THAT(shared_line_sets(plans_that_notify(NotifyOp::set, 64)), IsEmpty());
+}
+
+}  // namespace
+}  // namespace peal
