@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copy and reduce against memcpy. Bytes per second count what is read and what is written.
+//
+//   bench_kernels --benchmark_filter=reduce/f32/sum
+#include <benchmark/benchmark.h>
+
+#include <cstdint>
+#include <cstring>
+#include <memory>
+#include <new>
+#include <string>
+#include <vector>
+
+#include "engine/kernels/kernels.hpp"
+
+namespace peal {
+namespace {
+
+constexpr std::int64_t kSmallest = 4 << 10;
+constexpr std::int64_t kLargest = 64 << 20;
+
+struct FreePages {
+    void operator()(std::byte* memory) const {
+        ::operator delete[](memory, std::align_val_t{4096});
+    }
+};
+using Pages = std::unique_ptr<std::byte[], FreePages>;
+
+// Written once, so that the pages are there. All ones: sums and products stay clear of denormals,
+// which would cost extra.
+Pages pages(std::size_t bytes, Element element = Element::u8) {
+    Pages memory(new (std::align_val_t{4096}) std::byte[bytes]);
+    kernels::map(MapOp::fill, element, 1, memory.get(), nullptr, bytes / bytes_of(element));
+    return memory;
+}
+
+void count_bytes(benchmark::State& state, std::size_t bytes, std::size_t streams) {
+    state.SetBytesProcessed(state.iterations() * static_cast<std::int64_t>(bytes * streams));
+}
+
+template <class Copy>
+void copy(benchmark::State& state, Copy copy_function) {
+    const auto bytes = static_cast<std::size_t>(state.range(0));
+    const Pages from = pages(bytes);
+    const Pages to = pages(bytes);
+    for (auto _ : state) {
+        copy_function(to.get(), from.get(), bytes);
+        benchmark::ClobberMemory();
+    }
+    count_bytes(state, bytes, 2);
+}
+
+void reduce(benchmark::State& state, Element element, ReduceOp op, std::size_t sources) {
+    const auto bytes = static_cast<std::size_t>(state.range(0));
+    const Pages to = pages(bytes, element);
+    std::vector<Pages> from;
+    std::vector<const void*> pointers;
+    for (std::size_t s = 0; s < sources; ++s) {
+        from.push_back(pages(bytes, element));
+        pointers.push_back(from.back().get());
+    }
+    for (auto _ : state) {
+        kernels::reduce(element, op, to.get(), pointers, bytes / bytes_of(element));
+        benchmark::ClobberMemory();
+    }
+    count_bytes(state, bytes, sources + 1);
+}
+
+void register_copies() {
+    const auto add = [](const char* label, auto function) {
+        benchmark::RegisterBenchmark(label,
+                                     [function](benchmark::State& state) { copy(state, function); })
+            ->RangeMultiplier(8)
+            ->Range(kSmallest, kLargest);
+    };
+    add("memcpy", [](void* to, const void* from, std::size_t n) { std::memcpy(to, from, n); });
+    add("copy",
+        [](void* to, const void* from, std::size_t n) { kernels::copy_bytes(to, from, n); });
+}
+
+void register_reductions() {
+    for (const Element element : kElements) {
+        for (const ReduceOp op : kReduceOps) {
+            for (const std::size_t sources : {2, 4, 8}) {
+                const std::string label = "reduce/" + std::string(name(element)) + "/" +
+                                          std::string(name(op)) + "/" + std::to_string(sources);
+                benchmark::RegisterBenchmark(
+                    label.c_str(),
+                    [=](benchmark::State& state) { reduce(state, element, op, sources); })
+                    ->RangeMultiplier(8)
+                    ->Range(kSmallest, kLargest);
+            }
+        }
+    }
+}
+
+}  // namespace
+}  // namespace peal
+
+int main(int argc, char** argv) {
+    benchmark::Initialize(&argc, argv);
+    peal::register_copies();
+    peal::register_reductions();
+    benchmark::RunSpecifiedBenchmarks();
+    benchmark::Shutdown();
+    return 0;
+}

@@ -1,0 +1,210 @@
+// SPDX-License-Identifier: Apache-2.0
+// Plans meet memory: whether it fits, and where it is.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <functional>
+#include <string>
+#include <string_view>
+
+#include "engine/in_process.hpp"
+#include "engine/symmetric_memory.hpp"
+#include "peal/error.hpp"
+
+namespace peal {
+namespace {
+
+template <class... Parts>
+[[noreturn]] void refuse(fmt::format_string<Parts...> text, Parts&&... parts) {
+    throw Error(Fault::usage, fmt::format(text, std::forward<Parts>(parts)...));
+}
+
+std::string names_of(const std::vector<Buffer>& buffers) {
+    std::string names;
+    for (const Buffer& buffer : buffers) {
+        names += (names.empty() ? "" : ", ") + buffer.name;
+    }
+    return names;
+}
+
+std::string_view word(BufferKind kind) {
+    switch (kind) {
+        case BufferKind::argument: return "argument";
+        case BufferKind::window: return "window";
+        case BufferKind::signal: return "signal";
+    }
+    return "buffer";
+}
+
+void check_counts(const std::vector<Plan>& plans, const std::vector<std::vector<Binding>>& bindings,
+                  int nranks) {
+    const auto expected = static_cast<std::size_t>(nranks);
+    if (plans.size() != expected) {
+        refuse("run: expected the plans of {} ranks, found {}", nranks, plans.size());
+    }
+    if (bindings.size() != expected) {
+        refuse("run: expected the bindings of {} ranks, found {}", nranks, bindings.size());
+    }
+    for (std::size_t rank = 0; rank < plans.size(); ++rank) {
+        const Plan& plan = plans[rank];
+        if (plan.rank != static_cast<int>(rank) || plan.nranks != nranks) {
+            refuse("run: expected the plan of rank {} of {}, found that of rank {} of {}", rank,
+                   nranks, plan.rank, plan.nranks);
+        }
+        if (bindings[rank].size() != plan.buffers.size()) {
+            refuse("rank {}: expected {} bindings, for {}; found {}", rank, plan.buffers.size(),
+                   names_of(plan.buffers), bindings[rank].size());
+        }
+    }
+}
+
+void check_argument(int rank, const Buffer& buffer, const Binding& binding) {
+    if (binding.symmetric != nullptr) {
+        refuse("rank {}, argument '{}': expected private memory, found symmetric memory", rank,
+               buffer.name);
+    }
+    if (binding.argument.size() < buffer.bytes) {
+        refuse("rank {}, argument '{}': expected {} bytes, found {}", rank, buffer.name,
+               buffer.bytes, binding.argument.size());
+    }
+    if (binding.argument.data() == nullptr && buffer.bytes > 0) {
+        refuse("rank {}, argument '{}': expected {} bytes, found a null pointer", rank, buffer.name,
+               buffer.bytes);
+    }
+}
+
+void check_same_everywhere(std::size_t b, const Buffer& buffer,
+                           const std::vector<std::vector<Binding>>& bindings) {
+    for (std::size_t rank = 0; rank < bindings.size(); ++rank) {
+        if (bindings[rank][b].symmetric == nullptr) {
+            refuse("rank {}, {} '{}': expected symmetric memory, found {}", rank, word(buffer.kind),
+                   buffer.name,
+                   bindings[rank][b].argument.data() == nullptr ? "none" : "private memory");
+        }
+        if (bindings[rank][b].symmetric != bindings[0][b].symmetric) {
+            refuse("rank {}, {} '{}': expected the symmetric memory of rank 0, found another", rank,
+                   word(buffer.kind), buffer.name);
+        }
+    }
+}
+
+// Two arguments of one rank may share memory only if neither is written. An unknown direction
+// counts as written.
+bool is_written(const Buffer& buffer) { return buffer.direction != Direction::in; }
+
+bool overlap(const std::byte* a, std::uint64_t a_bytes, const std::byte* b, std::uint64_t b_bytes) {
+    const std::less<const std::byte*> before;
+    return a_bytes > 0 && b_bytes > 0 && before(a, b + b_bytes) && before(b, a + a_bytes);
+}
+
+void check_arguments_apart(const Plan& plan, const std::vector<Binding>& bindings) {
+    for (std::size_t b = 0; b < bindings.size(); ++b) {
+        const Buffer& later = plan.buffers[b];
+        if (later.kind != BufferKind::argument) continue;
+        for (std::size_t a = 0; a < b; ++a) {
+            const Buffer& earlier = plan.buffers[a];
+            if (earlier.kind != BufferKind::argument) continue;
+            if (!is_written(earlier) && !is_written(later)) continue;
+            if (!overlap(bindings[a].argument.data(), earlier.bytes, bindings[b].argument.data(),
+                         later.bytes)) {
+                continue;
+            }
+            refuse("rank {}: arguments '{}' and '{}' overlap in memory, and '{}' is written",
+                   plan.rank, earlier.name, later.name,
+                   is_written(later) ? later.name : earlier.name);
+        }
+    }
+}
+
+void check_symmetric_apart(const std::vector<Buffer>& buffers,
+                           const std::vector<Binding>& bindings) {
+    for (std::size_t b = 0; b < bindings.size(); ++b) {
+        for (std::size_t a = 0; a < b; ++a) {
+            if (bindings[a].symmetric == nullptr ||
+                bindings[a].symmetric != bindings[b].symmetric) {
+                continue;
+            }
+            refuse("{} '{}' and {} '{}' are bound to the same symmetric memory",
+                   word(buffers[a].kind), buffers[a].name, word(buffers[b].kind), buffers[b].name);
+        }
+    }
+}
+
+}  // namespace
+
+void InProcessEngine::Impl::check(const std::vector<Plan>& plans,
+                                  const std::vector<std::vector<Binding>>& bindings) const {
+    check_counts(plans, bindings, nranks);
+    const std::vector<Buffer>& buffers = plans[0].buffers;
+    for (std::size_t b = 0; b < buffers.size(); ++b) {
+        const Buffer& buffer = buffers[b];
+        if (buffer.kind == BufferKind::argument) {
+            for (int rank = 0; rank < nranks; ++rank) {
+                check_argument(rank, plans[rank].buffers[b], bindings[rank][b]);
+            }
+            continue;
+        }
+        check_same_everywhere(b, buffer, bindings);
+        check_symmetric(buffer, *bindings[0][b].symmetric->state_);
+    }
+    for (int rank = 0; rank < nranks; ++rank) check_arguments_apart(plans[rank], bindings[rank]);
+    check_symmetric_apart(buffers, bindings[0]);
+}
+
+// State is private to SymmetricMemory, so this is a member.
+void InProcessEngine::Impl::check_symmetric(const Buffer& buffer,
+                                            const SymmetricMemory::State& memory) const {
+    if (memory.nranks != nranks) {
+        refuse("{} '{}': expected symmetric memory of {} ranks, found {}", word(buffer.kind),
+               buffer.name, nranks, memory.nranks);
+    }
+    if (memory.kind != buffer.kind) {
+        refuse("{0} '{1}': expected {0} memory, found {2} memory", word(buffer.kind), buffer.name,
+               word(memory.kind));
+    }
+    if (buffer.kind == BufferKind::window && memory.bytes < buffer.bytes) {
+        refuse("window '{}': expected {} bytes per rank, found {}", buffer.name, buffer.bytes,
+               memory.bytes);
+    }
+    if (buffer.kind != BufferKind::signal) return;
+    if (memory.cell_stride != buffer.cell_stride) {
+        refuse("signal '{}': expected cells {} bytes apart, found {}", buffer.name,
+               buffer.cell_stride, memory.cell_stride);
+    }
+    const std::uint64_t cells = memory.bytes / memory.cell_stride;
+    if (cells < buffer.cells) {
+        refuse("signal '{}': expected {} cells, found {}", buffer.name, buffer.cells, cells);
+    }
+}
+
+void InProcessEngine::Impl::bind(const std::vector<Plan>& plans,
+                                 const std::vector<std::vector<Binding>>& bindings) {
+    std::uint64_t tile_bytes = 0;
+    for (const Plan& plan : plans) tile_bytes = std::max(tile_bytes, plan.tile_bytes);
+    if (!tiles || tiles->bytes() < tile_bytes) tiles = SymmetricMemory::window(nranks, tile_bytes);
+
+    for (int rank = 0; rank < nranks; ++rank) {
+        bound.clear();
+        for (std::size_t b = 0; b < plans[rank].buffers.size(); ++b) {
+            bound.push_back(bind(plans[rank].buffers[b], bindings[rank][b]));
+        }
+        cores[rank].start(plans[rank], bound, tiles->on(rank));
+    }
+}
+
+BoundBuffer InProcessEngine::Impl::bind(const Buffer& buffer, const Binding& binding) {
+    BoundBuffer result;
+    result.element = buffer.element;
+    if (buffer.kind == BufferKind::argument) {
+        result.base = binding.argument.data();
+        return result;
+    }
+    const SymmetricMemory::State& memory = *binding.symmetric->state_;
+    result.base = memory.pages.get();
+    result.rank_stride = memory.rank_stride;
+    result.cell_stride = memory.cell_stride;
+    result.generation = memory.generation;
+    return result;
+}
+
+}  // namespace peal

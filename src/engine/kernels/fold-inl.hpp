@@ -1,0 +1,177 @@
+// SPDX-License-Identifier: Apache-2.0
+// The loops over memory. Compiled once per SIMD target.
+#if defined(PEAL_ENGINE_KERNELS_FOLD_INL) == defined(HWY_TARGET_TOGGLE)
+#ifdef PEAL_ENGINE_KERNELS_FOLD_INL
+#undef PEAL_ENGINE_KERNELS_FOLD_INL
+#else
+#define PEAL_ENGINE_KERNELS_FOLD_INL
+#endif
+
+#include <hwy/highway.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+
+#include "engine/kernels/combine-inl.hpp"
+#include "engine/kernels/lanes-inl.hpp"
+#include "engine/kernels/scalar.hpp"
+#include "peal/element.hpp"
+#include "peal/plan.hpp"
+
+HWY_BEFORE_NAMESPACE();
+namespace peal::kernels::HWY_NAMESPACE {
+
+// A whole vector from memory.
+template <class Lanes>
+struct Whole {
+    HWY_INLINE auto operator()(typename Lanes::D d, const std::uint8_t* from) const {
+        return Lanes::Load(d, from);
+    }
+};
+
+// The first bytes of a vector, zeros behind them.
+template <class Lanes>
+struct Part {
+    std::size_t bytes;
+    HWY_INLINE auto operator()(typename Lanes::D d, const std::uint8_t* from) const {
+        HWY_ALIGN std::uint8_t padded[HWY_MAX_BYTES] = {};
+        std::memcpy(padded, from, bytes);
+        return Lanes::Load(d, padded);
+    }
+};
+
+template <class Lanes>
+HWY_INLINE void StorePart(typename Lanes::D d, hn::Vec<typename Lanes::D> v, std::uint8_t* to,
+                          std::size_t bytes) {
+    HWY_ALIGN std::uint8_t whole[HWY_MAX_BYTES];
+    Lanes::Store(d, v, whole);
+    std::memcpy(to, whole, bytes);
+}
+
+struct Sources {
+    const void* const* first;
+    std::size_t count;
+    HWY_INLINE const std::uint8_t* at(std::size_t source, std::size_t offset) const {
+        return static_cast<const std::uint8_t*>(first[source]) + offset;
+    }
+};
+
+template <class Lanes, class Op, class Load>
+HWY_INLINE auto FoldVector(const Sources& sources, std::size_t offset, Load load) {
+    const typename Lanes::D d;
+    auto result = Op::Enter(d, load(d, sources.at(0, offset)));
+    for (std::size_t s = 1; s < sources.count; ++s) {
+        result = Op::Combine(d, result, Op::Enter(d, load(d, sources.at(s, offset))));
+    }
+    return Op::Leave(d, result);
+}
+
+// Four vectors at a time: the loop over the sources then costs little beside the loads, and whole
+// cache lines of each source are taken in one go.
+template <class Lanes, class Op>
+HWY_INLINE void FoldBlock(std::uint8_t* dst, const Sources& sources, std::size_t offset,
+                          std::size_t step) {
+    const typename Lanes::D d;
+    const std::uint8_t* from = sources.at(0, offset);
+    auto a = Op::Enter(d, Lanes::Load(d, from));
+    auto b = Op::Enter(d, Lanes::Load(d, from + step));
+    auto c = Op::Enter(d, Lanes::Load(d, from + 2 * step));
+    auto e = Op::Enter(d, Lanes::Load(d, from + 3 * step));
+    for (std::size_t s = 1; s < sources.count; ++s) {
+        from = sources.at(s, offset);
+        a = Op::Combine(d, a, Op::Enter(d, Lanes::Load(d, from)));
+        b = Op::Combine(d, b, Op::Enter(d, Lanes::Load(d, from + step)));
+        c = Op::Combine(d, c, Op::Enter(d, Lanes::Load(d, from + 2 * step)));
+        e = Op::Combine(d, e, Op::Enter(d, Lanes::Load(d, from + 3 * step)));
+    }
+    Lanes::Store(d, Op::Leave(d, a), dst + offset);
+    Lanes::Store(d, Op::Leave(d, b), dst + offset + step);
+    Lanes::Store(d, Op::Leave(d, c), dst + offset + 2 * step);
+    Lanes::Store(d, Op::Leave(d, e), dst + offset + 3 * step);
+}
+
+template <class Lanes, class Op>
+void Fold(std::uint8_t* dst, const Sources& sources, std::size_t bytes) {
+    const typename Lanes::D d;
+    const std::size_t step = Lanes::Bytes();
+    std::size_t offset = 0;
+    for (; offset + 4 * step <= bytes; offset += 4 * step) {
+        FoldBlock<Lanes, Op>(dst, sources, offset, step);
+    }
+    for (; offset + step <= bytes; offset += step) {
+        Lanes::Store(d, FoldVector<Lanes, Op>(sources, offset, Whole<Lanes>{}), dst + offset);
+    }
+    if (offset < bytes) {
+        const std::size_t rest = bytes - offset;
+        StorePart<Lanes>(d, FoldVector<Lanes, Op>(sources, offset, Part<Lanes>{rest}), dst + offset,
+                         rest);
+    }
+}
+
+template <class Op>
+void FoldElements(Element element, std::uint8_t* dst, const Sources& sources, std::size_t bytes) {
+    switch (element) {
+        case Element::f16: return Fold<F16Lanes, Op>(dst, sources, bytes);
+        case Element::bf16: return Fold<Bf16Lanes, Op>(dst, sources, bytes);
+        case Element::f32: return Fold<PlainLanes<float>, Op>(dst, sources, bytes);
+        case Element::f64: return Fold<PlainLanes<double>, Op>(dst, sources, bytes);
+        case Element::i8: return Fold<PlainLanes<std::int8_t>, Op>(dst, sources, bytes);
+        case Element::i16: return Fold<PlainLanes<std::int16_t>, Op>(dst, sources, bytes);
+        case Element::i32: return Fold<PlainLanes<std::int32_t>, Op>(dst, sources, bytes);
+        case Element::i64: return Fold<PlainLanes<std::int64_t>, Op>(dst, sources, bytes);
+        case Element::u8: return Fold<PlainLanes<std::uint8_t>, Op>(dst, sources, bytes);
+    }
+}
+
+template <class D>
+HWY_INLINE auto Broadcast(D d, double scalar) {
+    using T = hn::TFromD<D>;
+    if constexpr (kIsFloat<D>) {
+        return hn::Set(d, static_cast<T>(scalar));
+    } else {
+        return hn::Set(d, static_cast<T>(scalar::i64_from_scalar(scalar)));
+    }
+}
+
+template <class Lanes>
+void Fill(double scalar, std::uint8_t* dst, std::size_t bytes) {
+    const typename Lanes::D d;
+    const auto value = Canonical(d, Broadcast(d, scalar));
+    const std::size_t step = Lanes::Bytes();
+    std::size_t offset = 0;
+    for (; offset + step <= bytes; offset += step) Lanes::Store(d, value, dst + offset);
+    StorePart<Lanes>(d, value, dst + offset, bytes - offset);
+}
+
+template <class Lanes, class Op>
+void CombineScalar(double scalar, std::uint8_t* dst, const std::uint8_t* src, std::size_t bytes) {
+    const typename Lanes::D d;
+    const auto operand = Broadcast(d, scalar);
+    const std::size_t step = Lanes::Bytes();
+    std::size_t offset = 0;
+    for (; offset + step <= bytes; offset += step) {
+        const auto result = Op::Combine(d, Lanes::Load(d, src + offset), operand);
+        Lanes::Store(d, Op::Leave(d, result), dst + offset);
+    }
+    if (offset < bytes) {
+        const Part<Lanes> load{bytes - offset};
+        const auto result = Op::Combine(d, load(d, src + offset), operand);
+        StorePart<Lanes>(d, Op::Leave(d, result), dst + offset, bytes - offset);
+    }
+}
+
+template <class Lanes>
+void MapElements(MapOp op, double scalar, std::uint8_t* dst, const std::uint8_t* src,
+                 std::size_t bytes) {
+    switch (op) {
+        case MapOp::fill: return Fill<Lanes>(scalar, dst, bytes);
+        case MapOp::add_scalar: return CombineScalar<Lanes, Sum>(scalar, dst, src, bytes);
+        case MapOp::mul_scalar: return CombineScalar<Lanes, Prod>(scalar, dst, src, bytes);
+    }
+}
+
+}  // namespace peal::kernels::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#endif

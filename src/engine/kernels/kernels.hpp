@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+// The data work of instructions, at the speed of the memory. Run-time dispatched SIMD; scalar.hpp
+// has the same functions written plainly, and gives the same bits.
+//
+// Any alignment and any count, also 0.
+//
+// What a result is, exactly:
+//   integers    wrap around.
+//   f16, bf16   are widened to f32, combined there, and rounded to nearest even once, at the end.
+//               What is then too large becomes an infinity; denormals are kept.
+//   max, min    are IEEE 754-2019 maximum and minimum: a NaN anywhere gives NaN, and -0 < +0. So
+//               they do not depend on the order of the sources.
+//   NaN         has one form: a result that is NaN is the quiet NaN with positive sign and no
+//               payload (f32: 0x7fc00000), whatever NaN went in, also with a single source.
+#pragma once
+
+#include <cstddef>
+#include <span>
+
+#include "peal/element.hpp"
+#include "peal/plan.hpp"
+
+namespace peal::kernels {
+
+// The ranges do not overlap.
+void copy_bytes(void* dst, const void* src, std::size_t bytes);
+
+// dst[i] = sources[0][i] op sources[1][i] op ..., a left fold in one pass. At least one source; dst
+// may equal any of them, but does not overlap one in part.
+void reduce(Element element, ReduceOp op, void* dst, std::span<const void* const> sources,
+            std::size_t count);
+
+// dst[i] = scalar, src[i] + scalar or src[i] * scalar. The scalar is first converted: for f64 it is
+// taken as it is, for the other floats it is rounded to f32, for integers it is truncated towards
+// zero to i64 (saturating, NaN is 0) and wraps. dst may equal src; fill ignores src.
+void map(MapOp op, Element element, double scalar, void* dst, const void* src, std::size_t count);
+
+}  // namespace peal::kernels

@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+// The oracle: kernels.hpp one element at a time, written to be obviously right.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+#include "peal/element.hpp"
+#include "peal/plan.hpp"
+
+namespace peal::scalar {
+
+float f32_from_f16(std::uint16_t bits);
+float f32_from_bf16(std::uint16_t bits);
+// Rounded to nearest even; too large becomes an infinity, NaN becomes the one NaN of kernels.hpp.
+std::uint16_t f16_from_f32(float value);
+std::uint16_t bf16_from_f32(float value);
+
+// What a map's scalar is for integers: truncated, saturating, 0 for NaN.
+std::int64_t i64_from_scalar(double scalar);
+
+void reduce(Element element, ReduceOp op, void* dst, std::span<const void* const> sources,
+            std::size_t count);
+void map(MapOp op, Element element, double scalar, void* dst, const void* src, std::size_t count);
+
+}  // namespace peal::scalar
