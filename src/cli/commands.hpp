@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: Apache-2.0
+// The subcommands of `peal`, one file each. Each adds itself to the app; when it is chosen it runs
+// while the command line is parsed and leaves its exit code.
+#pragma once
+
+#include <CLI/CLI.hpp>
+
+namespace peal::cli {
+
+enum ExitCode : int { kFine = 0, kWrong = 1, kBadUsage = 2, kBoundReached = 3 };
+
+void add_run(CLI::App& app, int& exit_code);
+void add_show(CLI::App& app, int& exit_code);
+void add_demo(CLI::App& app, int& exit_code);
+
+}  // namespace peal::cli

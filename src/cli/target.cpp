@@ -1,0 +1,229 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/target.hpp"
+
+#include <algorithm>
+#include <charconv>
+#include <cstdio>
+#include <sstream>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "cli/devices.hpp"
+#include "peal/error.hpp"
+#include "peal/program.hpp"
+
+namespace peal::cli {
+namespace {
+
+constexpr int kDefaultRanks = 4;
+
+[[noreturn]] void reject(const std::string& message) { throw Error(Fault::usage, message); }
+
+template <class T>
+std::optional<T> parse_number(std::string_view text) {
+    T value{};
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+    if (text.empty() || error != std::errc{} || end != text.data() + text.size())
+        return std::nullopt;
+    return value;
+}
+
+std::vector<std::int64_t> parse_table(const std::string& name, const std::string& text) {
+    std::vector<std::int64_t> table;
+    std::stringstream entries(text);
+    for (std::string entry; std::getline(entries, entry, ',');) {
+        const auto value = parse_number<std::int64_t>(entry);
+        if (!value) reject(fmt::format("--set {}: '{}' is not an integer", name, entry));
+        table.push_back(*value);
+    }
+    return table;
+}
+
+std::pair<std::string, std::string> split_setting(const std::string& setting) {
+    const auto equals = setting.find('=');
+    if (equals == std::string::npos || equals == 0 || equals + 1 == setting.size()) {
+        reject(fmt::format("--set '{}': expected name=value", setting));
+    }
+    return {setting.substr(0, equals), setting.substr(equals + 1)};
+}
+
+void bind_setting(const ir::Kernel& kernel, const std::string& name, const std::string& text,
+                  Bindings& bindings) {
+    const ir::Param* param = kernel.find(name);
+    const ir::Type type = param ? param->var->type : ir::index_type();
+    if (type.kind == ir::Type::Kind::table) {
+        bindings.tables[name] = parse_table(name, text);
+    } else if (type.kind == ir::Type::Kind::scalar && is_float(type.element)) {
+        const auto value = parse_number<double>(text);
+        if (!value) reject(fmt::format("--set {}: '{}' is not a number", name, text));
+        bindings.numbers[name] = *value;
+    } else {
+        const auto value = parse_number<std::int64_t>(text);
+        if (!value) reject(fmt::format("--set {}: '{}' is not an integer", name, text));
+        bindings.integers[name] = *value;
+    }
+}
+
+Bindings bindings_for(const ir::Kernel& kernel, const TargetOptions& options) {
+    Bindings bindings;
+    for (const std::string& setting : options.settings) {
+        const auto [name, value] = split_setting(setting);
+        bind_setting(kernel, name, value, bindings);
+    }
+    // --count and --root speak of the names that kernels use by custom.
+    const auto symbols = ir::symbols_of(kernel);
+    const bool has_n = std::any_of(symbols.begin(), symbols.end(),
+                                   [](const ir::VarPtr& symbol) { return symbol->name == "n"; });
+    if (has_n) bindings.integers.try_emplace("n", static_cast<std::int64_t>(options.count));
+    const ir::Param* root = kernel.find("root");
+    if (root && root->var->type.is_integer()) bindings.integers.try_emplace("root", options.root);
+    return bindings;
+}
+
+// "dir/file.peal:kernel" is a file and a kernel; "dir/file.peal" a file.
+std::optional<std::pair<std::string, std::string>> split_file(const std::string& text) {
+    const auto extension = text.rfind(".peal");
+    if (extension == std::string::npos) return std::nullopt;
+    const std::string rest = text.substr(extension + 5);
+    if (!rest.empty() && rest.front() != ':') return std::nullopt;
+    return std::pair(text.substr(0, extension + 5), rest.empty() ? rest : rest.substr(1));
+}
+
+const ir::Kernel& pick_kernel(const ir::Program& program, const std::string& path,
+                              const std::string& wanted) {
+    std::vector<std::string_view> names;
+    for (const ir::Kernel& kernel : program.kernels) names.push_back(kernel.name);
+    if (names.empty()) reject(fmt::format("{} has no kernel", path));
+    if (wanted.empty()) {
+        if (names.size() == 1) return program.kernels.front();
+        reject(fmt::format("{} has {} kernels; say which: {}:{}", path, names.size(), path,
+                           fmt::join(names, fmt::format(" or {}:", path))));
+    }
+    const ir::Kernel* kernel = program.find(wanted);
+    if (!kernel)
+        reject(
+            fmt::format("{} has no kernel '{}'; it has {}", path, wanted, fmt::join(names, ", ")));
+    return *kernel;
+}
+
+Target resolve_file(const TargetOptions& options, const std::string& path,
+                    const std::string& kernel) {
+    std::vector<Diagnostic> warnings;
+    Target target;
+    target.program = parse_file(path, &warnings);
+    for (const Diagnostic& warning : warnings) {
+        fmt::print(stderr, "{}\n", to_text(warning, target.program.source.get()));
+    }
+    const ir::Kernel& picked = pick_kernel(target.program, path, kernel);
+    target.kernel = picked.name;
+    target.bindings = bindings_for(picked, options);
+    target.nranks = rank_count(options);
+    return target;
+}
+
+// Pieces of every size around `count`, empty ones among them.
+std::vector<std::int64_t> uneven_counts(std::uint64_t count, int nranks) {
+    std::vector<std::int64_t> counts;
+    for (int from = 0; from < nranks; ++from) {
+        for (int to = 0; to < nranks; ++to) {
+            const auto piece = (static_cast<std::uint64_t>(from) * 7 +
+                                static_cast<std::uint64_t>(to) * 3 + count) %
+                               (count + 1);
+            counts.push_back(static_cast<std::int64_t>(piece));
+        }
+    }
+    return counts;
+}
+
+}  // namespace
+
+void add_target_options(CLI::App& command, TargetOptions& options) {
+    command.add_option("target", options.target, "a collective, or file.peal[:kernel]")->required();
+    command.add_option("-n,--ranks", options.ranks, "ranks (default 4, or one per device)");
+    command.add_option("--algo", options.algorithm, "recipe of a collective (default auto)");
+    auto* count = command.add_option("--count", options.count,
+                                     "elements per rank; the symbol n of a kernel (default 256)");
+    count->each([&options](const std::string&) { options.count_given = true; });
+    command.add_option("--dtype", options.element,
+                       "f16 bf16 f32 f64 i8 i16 i32 i64 u8 (default f32)");
+    command.add_option("--op", options.op, "sum prod max min (default sum)");
+    command.add_option("--root", options.root, "root rank (default 0)");
+    command.add_option("--set", options.settings,
+                       "symbol, scalar or table: name=value, name=1,2,3,4");
+    command.add_option("-p,--platform", options.platform, "host a2a3sim a5sim (default host)");
+    command.add_option("-d,--devices", options.devices, "2..16 devices: 0-3 or 0,2,4");
+    command.add_flag("--in-place", options.in_place, "input and result are in the window itself");
+}
+
+int rank_count(const TargetOptions& options) {
+    check_platform(options.platform);
+    if (options.devices.empty()) {
+        const int ranks = options.ranks.value_or(kDefaultRanks);
+        if (ranks < 1 || ranks > kMaxRanks) {
+            reject(fmt::format("-n: expected 1..{} ranks, found {}", kMaxRanks, ranks));
+        }
+        return ranks;
+    }
+    const auto devices = static_cast<int>(parse_devices(options.devices).size());
+    if (options.ranks && *options.ranks != devices) {
+        reject(fmt::format("-n {} and -d {} ({} devices) disagree", *options.ranks, options.devices,
+                           devices));
+    }
+    return devices;
+}
+
+Collective collective_for(CollectiveKind kind, const TargetOptions& options, int nranks) {
+    Collective collective;
+    collective.kind = kind;
+    collective.mode = options.algorithm;
+    const auto element = element_from(options.element);
+    if (!element)
+        reject(
+            fmt::format("--dtype: there is no element type '{}'; choose one of f16, bf16, f32, "
+                        "f64, i8, i16, i32, i64, u8",
+                        options.element));
+    const auto op = reduce_op_from(options.op);
+    if (!op)
+        reject(fmt::format("--op: there is no reduction '{}'; choose one of sum, prod, max, min",
+                           options.op));
+    collective.element = *element;
+    collective.op = *op;
+    collective.count = options.count;
+    collective.root = options.root;
+    collective.in_place = options.in_place;
+    if (kind == CollectiveKind::all_to_all_v) {
+        collective.counts = uneven_counts(options.count, nranks);
+        for (const std::string& setting : options.settings) {
+            const auto [name, value] = split_setting(setting);
+            if (name == "counts") collective.counts = parse_table(name, value);
+        }
+    }
+    return collective;
+}
+
+Target resolve(const TargetOptions& options) {
+    if (const auto file = split_file(options.target))
+        return resolve_file(options, file->first, file->second);
+    const auto kind = collective_from(options.target);
+    if (!kind) {
+        std::vector<std::string_view> names;
+        for (const CollectiveKind each : kCollectives) names.push_back(name(each));
+        reject(fmt::format("'{}' is neither a collective nor a .peal file; collectives are {}",
+                           options.target, fmt::join(names, ", ")));
+    }
+    Target target;
+    target.nranks = rank_count(options);
+    target.collective = collective_for(*kind, options, target.nranks);
+    validate(*target.collective, target.nranks);
+    target.program = program_of(*target.collective);
+    target.kernel = name(*kind);
+    target.bindings = bindings_of(*target.collective);
+    return target;
+}
+
+std::vector<Plan> plans_for(const Target& target) {
+    return compile(target.program, target.kernel, target.bindings, target.nranks);
+}
+
+}  // namespace peal::cli

@@ -1,0 +1,187 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "golden/golden.hpp"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "golden/number.hpp"
+
+namespace peal::golden {
+namespace {
+
+using Numbers = std::vector<Number>;
+
+// Sums stay small enough to be exact in every type, also over many ranks.
+std::int64_t summand(Element element, int rank, std::int64_t i) {
+    const bool narrow = element == Element::f16 || element == Element::bf16;
+    if (narrow) return rank < 32 ? (i + rank) % 4 + 1 : 0;
+    return i % 1000 + std::int64_t{100} * rank;
+}
+
+std::int64_t factor(int rank, std::int64_t i) { return rank < 6 ? 1 + (i + rank) % 2 : 1; }
+
+std::int64_t contender(Element element, int rank, std::int64_t i) {
+    const std::int64_t value = (i * 7 + std::int64_t{13} * rank) % 100;
+    return element == Element::u8 ? value : value - 50;
+}
+
+// Values that are only moved: as different as the type allows.
+std::int64_t label(Element element, int rank, std::int64_t i) {
+    const std::int64_t value = i + std::int64_t{100} * rank;
+    switch (element) {
+        case Element::bf16: return value % 251;
+        case Element::f16: return value % 2039;
+        case Element::f32: return value % 16777213;
+        default: return value;
+    }
+}
+
+std::int64_t value_at(const Collective& collective, int rank, std::int64_t i) {
+    if (!has_reduction(collective.kind)) return label(collective.element, rank, i);
+    switch (collective.op) {
+        case ReduceOp::sum: return summand(collective.element, rank, i);
+        case ReduceOp::prod: return factor(rank, i);
+        default: return contender(collective.element, rank, i);
+    }
+}
+
+Numbers decode(Element element, const Bytes& bytes) {
+    Numbers numbers(bytes.size() / bytes_of(element));
+    for (std::size_t i = 0; i < numbers.size(); ++i) {
+        numbers[i] = load(element, bytes.data() + i * bytes_of(element));
+    }
+    return numbers;
+}
+
+Bytes encode(Element element, const Numbers& numbers) {
+    Bytes bytes(numbers.size() * bytes_of(element));
+    for (std::size_t i = 0; i < numbers.size(); ++i) {
+        store(element, bytes.data() + i * bytes_of(element), numbers[i]);
+    }
+    return bytes;
+}
+
+Numbers combined(const Collective& collective, const std::vector<Numbers>& inputs) {
+    Numbers result = inputs[0];
+    for (std::size_t r = 1; r < inputs.size(); ++r) {
+        for (std::size_t i = 0; i < result.size(); ++i) {
+            result[i] = combine(collective.op, result[i], inputs[r][i]);
+        }
+    }
+    return result;
+}
+
+Numbers slice(const Numbers& numbers, std::uint64_t block, std::uint64_t count) {
+    const auto begin = numbers.begin() + static_cast<std::ptrdiff_t>(block * count);
+    return Numbers(begin, begin + static_cast<std::ptrdiff_t>(count));
+}
+
+Numbers joined(const std::vector<Numbers>& parts) {
+    Numbers all;
+    for (const Numbers& part : parts) all.insert(all.end(), part.begin(), part.end());
+    return all;
+}
+
+// What `rank` receives from everybody, in rank order.
+Numbers exchanged(const Collective& collective, const std::vector<Numbers>& inputs,
+                  std::size_t rank) {
+    std::vector<Numbers> parts;
+    for (const Numbers& input : inputs) parts.push_back(slice(input, rank, collective.count));
+    return joined(parts);
+}
+
+Numbers exchanged_v(const Collective& collective, const std::vector<Numbers>& inputs,
+                    std::size_t rank) {
+    const std::size_t nranks = inputs.size();
+    Numbers result;
+    for (std::size_t from = 0; from < nranks; ++from) {
+        const std::int64_t* row = collective.counts.data() + from * nranks;
+        std::ptrdiff_t offset = 0;
+        for (std::size_t to = 0; to < rank; ++to) offset += row[to];
+        const auto begin = inputs[from].begin() + offset;
+        result.insert(result.end(), begin, begin + row[rank]);
+    }
+    return result;
+}
+
+std::optional<Numbers> result_of(const Collective& collective, const std::vector<Numbers>& inputs,
+                                 std::size_t rank) {
+    const auto root = static_cast<std::size_t>(collective.root);
+    switch (collective.kind) {
+        case CollectiveKind::allreduce: return combined(collective, inputs);
+        case CollectiveKind::reduce_scatter:
+            return slice(combined(collective, inputs), rank, collective.count);
+        case CollectiveKind::allgather: return joined(inputs);
+        case CollectiveKind::broadcast: return inputs[root];
+        case CollectiveKind::all_to_all: return exchanged(collective, inputs, rank);
+        case CollectiveKind::all_to_all_v: return exchanged_v(collective, inputs, rank);
+        case CollectiveKind::reduce:
+            return rank == root ? std::optional(combined(collective, inputs)) : std::nullopt;
+        case CollectiveKind::gather:
+            return rank == root ? std::optional(joined(inputs)) : std::nullopt;
+        case CollectiveKind::scatter: return slice(inputs[root], rank, collective.count);
+        case CollectiveKind::barrier: return std::nullopt;
+    }
+    return std::nullopt;
+}
+
+Region region(const Collective& collective, std::uint64_t size, int rank, int nranks) {
+    // A single block lies at its rank's place when the window has a block per rank.
+    const bool per_rank =
+        input_count(collective, rank, nranks) != output_count(collective, rank, nranks);
+    const bool single = per_rank && size == collective.count;
+    return {single ? static_cast<std::uint64_t>(rank) * collective.count : 0, size};
+}
+
+}  // namespace
+
+Bytes input(const Collective& collective, int rank, int nranks, int call) {
+    Numbers numbers(input_count(collective, rank, nranks));
+    for (std::size_t i = 0; i < numbers.size(); ++i) {
+        const auto index = static_cast<std::int64_t>(i) + call;
+        numbers[i] = number_of(collective.element, value_at(collective, rank, index));
+    }
+    return encode(collective.element, numbers);
+}
+
+std::vector<std::optional<Bytes>> expected(const Collective& collective, int nranks,
+                                           const std::vector<Bytes>& inputs) {
+    std::vector<Numbers> numbers;
+    for (const Bytes& bytes : inputs) numbers.push_back(decode(collective.element, bytes));
+    std::vector<std::optional<Bytes>> results;
+    for (int rank = 0; rank < nranks; ++rank) {
+        const auto result = result_of(collective, numbers, static_cast<std::size_t>(rank));
+        results.push_back(result ? std::optional(encode(collective.element, *result))
+                                 : std::nullopt);
+    }
+    return results;
+}
+
+Region input_region(const Collective& collective, int rank, int nranks) {
+    return region(collective, input_count(collective, rank, nranks), rank, nranks);
+}
+
+Region output_region(const Collective& collective, int rank, int nranks) {
+    return region(collective, output_count(collective, rank, nranks), rank, nranks);
+}
+
+std::optional<std::string> difference(Element element, int rank, const std::byte* found,
+                                      const Bytes& expected) {
+    const std::size_t size = bytes_of(element);
+    const std::size_t count = expected.size() / size;
+    std::size_t first = count;
+    std::size_t differing = 0;
+    for (std::size_t i = 0; i < count; ++i) {
+        if (std::equal(found + i * size, found + (i + 1) * size, expected.data() + i * size))
+            continue;
+        first = std::min(first, i);
+        ++differing;
+    }
+    if (differing == 0) return std::nullopt;
+    return fmt::format("rank {}: element {} is {}, expected {} ({} of {} differ)", rank, first,
+                       to_text(load(element, found + first * size)),
+                       to_text(load(element, expected.data() + first * size)), differing, count);
+}
+
+}  // namespace peal::golden

@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "golden/number.hpp"
+
+#include <algorithm>
+#include <cstring>
+
+#include <fmt/format.h>
+
+#include "engine/kernels/scalar.hpp"
+
+namespace peal::golden {
+namespace {
+
+template <class T>
+T read(const std::byte* from) {
+    T value;
+    std::memcpy(&value, from, sizeof value);
+    return value;
+}
+
+template <class T>
+void write(std::byte* to, T value) {
+    std::memcpy(to, &value, sizeof value);
+}
+
+Number real(double value) { return {true, value, 0}; }
+Number whole(std::int64_t value) { return {false, 0, value}; }
+
+std::int64_t wrapped(std::uint64_t bits) { return static_cast<std::int64_t>(bits); }
+
+std::int64_t combine_whole(ReduceOp op, std::int64_t a, std::int64_t b) {
+    const auto x = static_cast<std::uint64_t>(a);
+    const auto y = static_cast<std::uint64_t>(b);
+    switch (op) {
+        case ReduceOp::sum: return wrapped(x + y);
+        case ReduceOp::prod: return wrapped(x * y);
+        case ReduceOp::max: return std::max(a, b);
+        case ReduceOp::min: return std::min(a, b);
+    }
+    return 0;
+}
+
+double combine_real(ReduceOp op, double a, double b) {
+    switch (op) {
+        case ReduceOp::sum: return a + b;
+        case ReduceOp::prod: return a * b;
+        case ReduceOp::max: return std::max(a, b);
+        case ReduceOp::min: return std::min(a, b);
+    }
+    return 0;
+}
+
+}  // namespace
+
+Number number_of(Element element, std::int64_t value) {
+    return is_float(element) ? real(static_cast<double>(value)) : whole(value);
+}
+
+Number load(Element element, const std::byte* from) {
+    switch (element) {
+        case Element::f16: return real(scalar::f32_from_f16(read<std::uint16_t>(from)));
+        case Element::bf16: return real(scalar::f32_from_bf16(read<std::uint16_t>(from)));
+        case Element::f32: return real(read<float>(from));
+        case Element::f64: return real(read<double>(from));
+        case Element::i8: return whole(read<std::int8_t>(from));
+        case Element::i16: return whole(read<std::int16_t>(from));
+        case Element::i32: return whole(read<std::int32_t>(from));
+        case Element::i64: return whole(read<std::int64_t>(from));
+        case Element::u8: return whole(read<std::uint8_t>(from));
+    }
+    return {};
+}
+
+void store(Element element, std::byte* to, const Number& number) {
+    const auto f32 = static_cast<float>(number.real);
+    switch (element) {
+        case Element::f16: return write(to, scalar::f16_from_f32(f32));
+        case Element::bf16: return write(to, scalar::bf16_from_f32(f32));
+        case Element::f32: return write(to, f32);
+        case Element::f64: return write(to, number.real);
+        case Element::i8: return write(to, static_cast<std::int8_t>(number.whole));
+        case Element::i16: return write(to, static_cast<std::int16_t>(number.whole));
+        case Element::i32: return write(to, static_cast<std::int32_t>(number.whole));
+        case Element::i64: return write(to, number.whole);
+        case Element::u8: return write(to, static_cast<std::uint8_t>(number.whole));
+    }
+}
+
+Number combine(ReduceOp op, const Number& a, const Number& b) {
+    return a.floating ? real(combine_real(op, a.real, b.real))
+                      : whole(combine_whole(op, a.whole, b.whole));
+}
+
+std::string to_text(const Number& number) {
+    return number.floating ? fmt::format("{}", number.real) : fmt::format("{}", number.whole);
+}
+
+}  // namespace peal::golden

@@ -1,0 +1,167 @@
+// SPDX-License-Identifier: Apache-2.0
+// Every collective, recipe, rank count and length, against golden: two calls in a row on the same
+// windows, in random interleavings. Element type and operation run through all values.
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <random>
+
+#include "golden/number.hpp"
+#include "golden/rehearse.hpp"
+
+namespace peal {
+namespace {
+
+struct Case {
+    CollectiveKind kind;
+    std::string mode;
+    bool in_place;
+};
+
+std::vector<Case> cases() {
+    std::vector<Case> list;
+    for (const CollectiveKind kind : kCollectives) {
+        std::vector<std::string> modes = {"auto"};
+        for (const Recipe& recipe : recipes(kind)) modes.emplace_back(recipe.mode);
+        for (const std::string& mode : modes) {
+            list.push_back({kind, mode, false});
+            const bool has_in_place =
+                kind != CollectiveKind::all_to_all_v && kind != CollectiveKind::barrier;
+            if (has_in_place) list.push_back({kind, mode, true});
+        }
+    }
+    return list;
+}
+
+std::string case_name(const testing::TestParamInfo<Case>& info) {
+    return std::string(name(info.param.kind)) + "_" + info.param.mode +
+           (info.param.in_place ? "_in_place" : "");
+}
+
+std::vector<std::int64_t> random_counts(std::uint64_t count, int nranks, std::mt19937_64& random) {
+    std::vector<std::int64_t> counts(static_cast<std::size_t>(nranks) *
+                                     static_cast<std::size_t>(nranks));
+    for (std::int64_t& each : counts) each = static_cast<std::int64_t>(random() % (count + 1));
+    return counts;
+}
+
+class CollectivesProperty : public testing::TestWithParam<Case> {};
+
+TEST_P(CollectivesProperty, GivesGolden) {
+    std::mt19937_64 random(17);
+    std::size_t turn = 0;
+    for (const int nranks : {1, 2, 3, 4, 5, 6, 7, 8, 9, 16, 33}) {
+        const auto p = static_cast<std::uint64_t>(nranks);
+        for (const std::uint64_t count :
+             {std::uint64_t{0}, std::uint64_t{1}, p - 1, p, p + 1, std::uint64_t{255},
+              std::uint64_t{256}, std::uint64_t{1000}}) {
+            Collective collective;
+            collective.kind = GetParam().kind;
+            collective.mode = GetParam().mode;
+            collective.in_place = GetParam().in_place;
+            collective.count = count;
+            collective.element = kElements[turn % kElements.size()];
+            collective.op = kReduceOps[(turn / kElements.size()) % kReduceOps.size()];
+            collective.root = static_cast<int>(random() % p);
+            if (collective.kind == CollectiveKind::all_to_all_v) {
+                collective.counts = random_counts(count % 64, nranks, random);
+            }
+            EngineOptions options;
+            if (turn % 3 != 0) options.seed = random();
+            ++turn;
+            SCOPED_TRACE(testing::Message()
+                         << nranks << " ranks, " << count << " x " << name(collective.element)
+                         << " " << name(collective.op) << ", root " << collective.root);
+            const golden::Outcome outcome = golden::rehearse(collective, nranks, 2, options);
+            EXPECT_EQ(outcome.wrong.value_or("ok"), "ok");
+        }
+    }
+}
+
+INSTANTIATE_TEST_SUITE_P(All, CollectivesProperty, testing::ValuesIn(cases()), case_name);
+
+TEST(Collectives, SixtyFourRanks) {
+    for (const Case& each : cases()) {
+        Collective collective;
+        collective.kind = each.kind;
+        collective.mode = each.mode;
+        collective.in_place = each.in_place;
+        collective.count = 65;
+        collective.root = 63;
+        std::mt19937_64 random(5);
+        if (each.kind == CollectiveKind::all_to_all_v)
+            collective.counts = random_counts(9, 64, random);
+        const golden::Outcome outcome = golden::rehearse(collective, 64, 2, {});
+        EXPECT_EQ(outcome.wrong.value_or("ok"), "ok") << name(each.kind) << " " << each.mode;
+    }
+}
+
+// Random sequences of different collectives, sizes, types and roots on one data window and one
+// signal window: any collective after any other.
+TEST(Collectives, AnyAfterAnyOtherOnSharedWindows) {
+    const std::vector<Case> all = cases();
+    for (std::uint64_t seed = 0; seed < 24; ++seed) {
+        std::mt19937_64 random(seed);
+        const int nranks = 2 + static_cast<int>(random() % 7);
+        SymmetricMemory data = SymmetricMemory::window(nranks, 1 << 16);
+        SymmetricMemory signal =
+            SymmetricMemory::signal(nranks, static_cast<std::uint64_t>(nranks));
+        EngineOptions options;
+        if (seed % 4 != 0) options.seed = seed;
+        InProcessEngine engine(nranks, options);
+        for (int step = 0; step < 25; ++step) {
+            const Case& each = all[random() % all.size()];
+            Collective collective;
+            collective.kind = each.kind;
+            collective.mode = each.mode;
+            collective.in_place = each.in_place;
+            collective.count = random() % 200;
+            collective.element = kElements[random() % kElements.size()];
+            collective.op = kReduceOps[random() % kReduceOps.size()];
+            collective.root = static_cast<int>(random() % static_cast<std::uint64_t>(nranks));
+            if (each.kind == CollectiveKind::all_to_all_v) {
+                collective.counts = random_counts(40, nranks, random);
+            }
+            SCOPED_TRACE(testing::Message() << "seed " << seed << " step " << step << " "
+                                            << name(each.kind) << " " << each.mode);
+            const std::vector<Plan> plans = compile(collective, nranks);
+            golden::Stage stage(plans, {{"data", &data}, {"signal", &signal}});
+            golden::Rehearsal rehearsal(stage, collective, golden::ports_of(collective));
+            rehearsal.put_inputs(step);
+            engine.run(plans, stage.bindings());
+            EXPECT_EQ(rehearsal.check_outputs(step).value_or("ok"), "ok");
+        }
+    }
+}
+
+// All ranks get identical bits even where the order of additions shows.
+TEST(Collectives, ReductionsGiveEveryRankTheSameBits) {
+    std::mt19937_64 random(3);
+    for (const Recipe& recipe : recipes(CollectiveKind::allreduce)) {
+        for (const Element element : {Element::f16, Element::bf16, Element::f32, Element::f64}) {
+            Collective collective;
+            collective.mode = recipe.mode;
+            collective.element = element;
+            collective.count = 97;
+            const std::vector<Plan> plans = compile(collective, 7);
+            golden::Stage stage(plans);
+            for (int rank = 0; rank < 7; ++rank) {
+                for (std::uint64_t i = 0; i < collective.count; ++i) {
+                    const double value =
+                        std::ldexp(static_cast<double>(random() % 2001) - 1000, -7);
+                    golden::store(element, stage.memory(rank, 0) + i * bytes_of(element),
+                                  {true, value, 0});
+                }
+            }
+            InProcessEngine(7).run(plans, stage.bindings());
+            for (int rank = 1; rank < 7; ++rank) {
+                EXPECT_TRUE(std::equal(stage.memory(0, 1), stage.memory(0, 1) + stage.bytes(0, 1),
+                                       stage.memory(rank, 1)))
+                    << recipe.mode << " " << name(element) << " rank " << rank;
+            }
+        }
+    }
+}
+
+}  // namespace
+}  // namespace peal
