@@ -130,10 +130,11 @@ inline std::vector<Plan> mesh_allreduce(int nranks, std::uint64_t count,
     });
 }
 
-// Memory for plans of any buffers: arguments zeroed, symmetric memory of the plan's sizes.
+// Memory for valid plans: arguments zeroed, symmetric memory of the plan's sizes.
 class World {
 public:
     explicit World(const std::vector<Plan>& plans) {
+        validate(plans);
         const int nranks = static_cast<int>(plans.size());
         bindings_.resize(plans.size());
         for (const Buffer& buffer : plans[0].buffers) {

@@ -7,6 +7,8 @@
 
 #include "engine/kernels/scalar.hpp"
 
+// Targets whose extra instructions are of no use here would only cost time to compile.
+#define HWY_DISABLED_TARGETS (HWY_SSSE3 | HWY_AVX3_DL)
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "engine/kernels/kernels.cpp"
 #include <hwy/foreach_target.h>
