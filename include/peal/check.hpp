@@ -1,0 +1,210 @@
+// SPDX-License-Identifier: Apache-2.0
+// The checker: takes the plans of all ranks and decides, over every interleaving, whether they do
+// what they must. The answer is "proved", a short counterexample, or an honest "bound reached".
+// docs/proof.md says what is decided, under which assumptions, and why the answer can be trusted.
+//
+//   const std::vector<Plan> plans = compile(collective, 4);
+//   const Meaning meaning = meaning_of(collective, plans);
+//   const CheckReport report = check({{&plans, &meaning, {}}});
+//   if (report.verdict == Verdict::violated) show(report.violations.front());
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "peal/plan.hpp"
+
+namespace peal {
+
+struct Collective;
+
+// ---------------------------------------------------------------------------- what it must mean
+
+// What `rank` put into `buffer` for this call, from byte `offset` on.
+struct Contribution {
+    std::int32_t rank = 0;
+    std::uint16_t buffer = 0;
+    std::uint64_t offset = 0;
+};
+using Contributions = std::shared_ptr<const std::vector<Contribution>>;
+
+// On return from a call, bytes [offset, offset + length) of rank's `buffer` hold these
+// contributions: one of them is a copy, several are combined with `op`, each exactly once.
+struct Expected {
+    std::int32_t rank = 0;
+    std::uint16_t buffer = 0;
+    std::uint64_t offset = 0;
+    std::uint64_t length = 0;
+    Contributions of;
+    ReduceOp op = ReduceOp::sum;
+    Element element = Element::f32;
+};
+
+// Bytes that the caller writes before each call: the input of an in-place collective in a window.
+// Arguments need no entry: `in` and `inout` ones are always written before a call.
+struct Staged {
+    std::int32_t rank = 0;
+    std::uint16_t buffer = 0;
+    std::uint64_t offset = 0;
+    std::uint64_t length = 0;
+};
+
+// What a call does, seen from outside. Buffers are indices into Plan::buffers.
+struct Meaning {
+    std::string name;
+    std::vector<Staged> staged;
+    std::vector<Expected> outputs;
+    bool in_order = false;   // combined in the order listed; otherwise in any order
+    bool same_bits = false;  // outputs of the same contributions are combined in the same order
+    bool meets = false;      // nobody returns before everybody has been called
+};
+
+// Where a kernel takes its input and leaves its result: buffers of its plan.
+struct Ports {
+    std::uint16_t input = 0;
+    std::uint16_t output = 0;
+};
+
+// The ports of a kernel that does `collective`: in place its first data window, out of place its
+// first argument that is read and its first that is written. Throws Error(usage) if there is none.
+Ports ports_of(const Collective& collective, const Plan& plan);
+
+// What the collective means for these plans.
+Meaning meaning_of(const Collective& collective, const std::vector<Plan>& plans);
+Meaning meaning_of(const Collective& collective, int nranks, Ports ports);
+
+// ---------------------------------------------------------------------------- what to check
+
+// One call of the sequence that is checked.
+struct CheckStage {
+    const std::vector<Plan>* plans = nullptr;  // of all ranks
+    const Meaning* meaning = nullptr;          // null: only the protocol is checked
+    // The memory behind each buffer; stages share what has the same name. Empty: a buffer's own
+    // name is the name of its memory.
+    std::vector<std::string> memory;
+};
+
+// Limits of a tile processor. Zero and false mean: no such limit.
+struct DeviceRules {
+    std::uint64_t tile_bytes = 0;
+    std::uint64_t tile_alignment = 0;
+    bool one_outstanding_load = false;  // a load's flag is awaited before the next load is issued
+
+    static DeviceRules a2a3() { return {192 * 1024, 32, true}; }
+    static DeviceRules a5() { return {256 * 1024, 32, false}; }
+};
+
+struct CheckProgress {
+    std::uint64_t states = 0;    // or events, in the linear method
+    std::uint64_t frontier = 0;  // states not yet expanded
+    std::uint64_t memory_bytes = 0;
+    double seconds = 0;
+};
+
+struct CheckOptions {
+    int calls = 3;         // how often the whole sequence of stages is run
+    bool explore = false;  // explore even where the linear method would do
+    std::uint64_t max_states = 100'000'000;
+    std::uint64_t max_memory_bytes = std::uint64_t{8} << 30;
+    double max_seconds = 600;
+    bool explain = false;         // fill CheckReport::explanations (linear method only)
+    bool find_redundant = false;  // fill CheckReport::redundant when the plans prove
+    std::size_t max_violations = 8;
+    DeviceRules device;
+    std::function<void(const CheckProgress&)> progress;  // called at most once per second
+};
+
+// ---------------------------------------------------------------------------- what came out
+
+enum class ViolationKind : std::uint8_t {
+    data_race,       // two ranks touch the same bytes, one writes, nothing orders them
+    deadlock,        // nobody can go on
+    stale_signal,    // a wait passes on what an earlier call left in its cell
+    unwritten_read,  // bytes are read that nobody wrote
+    out_of_range,    // bytes or cells that do not exist
+    signal_state,    // cells do not end where the next call expects them
+    overflow,        // a value does not fit its cell
+    pipe_hazard,     // as data_race, between pipes of one rank; or a rule of the device is broken
+    flag,            // awaited without set, set twice, left set, no such event
+    tile_memory,     // beyond what the device has, or misaligned
+    wrong_result,    // the outputs are not what the collective means
+};
+std::string_view name(ViolationKind kind);
+
+// One thing that one rank does: an instruction, or what its caller does around a call.
+struct Step {
+    static constexpr std::int32_t kStages = -1;    // the caller writes the inputs
+    static constexpr std::int32_t kConsumes = -2;  // the caller reads the outputs
+
+    std::int32_t call = 0;   // counted over the whole sequence, from 0
+    std::int32_t stage = 0;  // whose plan
+    std::int32_t rank = 0;
+    std::int32_t index = 0;  // the instruction, or one of the above
+    // In a schedule, for a wait: the position of the notify that let it pass; -1: none was needed.
+    std::int32_t released_by = -1;
+
+    bool operator==(const Step&) const = default;
+};
+// "rank 1, call 0: wait sig[0] >= 1 (line 7)"
+std::string to_text(const Step& step, const std::vector<CheckStage>& stages);
+
+struct Violation {
+    ViolationKind kind = ViolationKind::data_race;
+    std::string message;      // one sentence: who, what, where
+    std::vector<Step> steps;  // the instructions involved
+    std::string memory;       // the bytes or the cell in question, "data@2[0..64)"; may be empty
+    std::string found;        // wrong_result: the term; signals: the value
+    std::string expected;
+    // An interleaving that shows it; the steps involved come last. A blocked wait is not part of
+    // it. Static violations need no interleaving: the schedule is then the offending step.
+    std::vector<Step> schedule;
+};
+
+enum class Verdict : std::uint8_t { proved, violated, bound };
+enum class CheckMethod : std::uint8_t { linear, exploration };
+std::string_view name(Verdict verdict);
+std::string_view name(CheckMethod method);
+
+// A notify or wait without which everything still proves.
+struct Redundant {
+    std::int32_t stage = 0;
+    std::int32_t rank = 0;
+    std::int32_t index = 0;
+};
+
+// Why two conflicting accesses of different ranks (or pipes) never clash: `first` comes before
+// `second` because of this chain of notifies and the waits that they release.
+struct Explanation {
+    struct Link {
+        Step notify, wait;
+    };
+    Step first, second;
+    std::string memory;  // an example of the bytes that both touch
+    std::vector<Link> chain;
+    std::uint64_t pairs = 0;  // how many pairs of accesses of this sort there are
+};
+
+struct CheckReport {
+    Verdict verdict = Verdict::proved;
+    CheckMethod method = CheckMethod::linear;
+    std::string why_explored;  // the assumption of the linear method that fails, and where
+    std::string bound;         // the limit that was reached
+    int calls = 0;             // of the whole sequence, times its stages
+    std::uint64_t events = 0;  // linear: executed steps
+    std::uint64_t states = 0;  // exploration: distinct states
+    std::uint64_t memory_bytes = 0;
+    double seconds = 0;
+    std::vector<Violation> violations;  // shortest first
+    std::vector<Redundant> redundant;
+    std::vector<Explanation> explanations;
+};
+
+// Throws Error(usage) when the stages do not fit together and Error(program) when a plan is not
+// well formed in a way that is no violation above.
+CheckReport check(const std::vector<CheckStage>& stages, const CheckOptions& options = {});
+
+}  // namespace peal

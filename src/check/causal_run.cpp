@@ -1,0 +1,213 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "check/causal_run.hpp"
+
+#include <algorithm>
+#include <cassert>
+
+#include <fmt/format.h>
+
+#include "check/signal_rules.hpp"
+
+namespace peal::checker {
+namespace {
+
+constexpr std::uint64_t kEventsPerReport = 1 << 16;
+
+std::int64_t threshold_of(const Op& op) { return op.value + (op.compare == Compare::gt); }
+
+}  // namespace
+
+CausalRun::CausalRun(const Model& model, Observer& observer, Findings& findings)
+    : model_(model),
+      observer_(observer),
+      findings_(findings),
+      clocks_(model.agents.size()),
+      next_(model.agents.size(), 0),
+      cells_(model.cells.size()) {
+    for (AgentId agent = 0; agent < model.agents.size(); ++agent) ready_.push_back(agent);
+}
+
+CausalRun::End CausalRun::run(Meter& meter) {
+    std::uint64_t reported = 0;
+    while (!ready_.empty() && broken_.empty()) {
+        const AgentId agent = ready_.front();
+        ready_.pop_front();
+        run_agent(agent);
+        if (events_ - reported >= kEventsPerReport) {
+            reported = events_;
+            if (!meter.report(events_, ready_.size(), 0)) return End::out_of_time;
+        }
+    }
+    if (!broken_.empty()) return End::outside;
+    for (AgentId agent = 0; agent < next_.size(); ++agent) {
+        if (next_[agent] < model_.agents[agent].ops.size()) {
+            report_blocked();
+            return End::done;
+        }
+    }
+    check_end();
+    return End::done;
+}
+
+void CausalRun::run_agent(AgentId agent) {
+    const std::vector<Op>& ops = model_.agents[agent].ops;
+    while (next_[agent] < ops.size() && broken_.empty()) {
+        const Op& op = ops[next_[agent]];
+        if (op.kind == OpKind::wait) {
+            if (op.compare != Compare::ge && op.compare != Compare::gt) {
+                return leave(2, agent, "the wait is not >=");
+            }
+            CellState& cell = cells_[op.cell];
+            if (cell.value < threshold_of(op)) {
+                cell.blocked.push_back(agent);
+                return;
+            }
+        }
+        clocks_.tick(agent);
+        if (op.kind == OpKind::wait) wait(agent, op);
+        if (op.kind == OpKind::notify) notify(agent, op);
+        observer_.on_event({agent, next_[agent]}, clocks_);
+        ++next_[agent];
+        ++events_;
+    }
+}
+
+// ---------------------------------------------------------------------------- notify
+
+void CausalRun::notify(AgentId agent, const Op& op) {
+    CellState& cell = cells_[op.cell];
+    const std::int64_t value = op.notify == NotifyOp::set ? op.value : cell.value + op.value;
+    check_overflow(agent, op, value);
+    if (value < cell.value) {
+        return leave(3, agent, fmt::format("the cell goes from {} down to {}", cell.value, value));
+    }
+    if (op.is_flag) check_flag(agent, op, cell);
+    check_order(agent, op, cell);
+    cell.value = value;
+    const bool is_awaited = !model_.cells[op.cell].waiters.empty();
+    cell.records.push_back(
+        {clocks_.now(agent), op.call, value, is_awaited ? clocks_.snapshot(agent) : kNone});
+    for (const AgentId blocked : cell.blocked) ready_.push_back(blocked);
+    cell.blocked.clear();
+}
+
+void CausalRun::check_order(AgentId agent, const Op& op, CellState& cell) {
+    if (model_.cells[op.cell].writers.size() == 1) return;
+    if (!cell.records.empty() && !clocks_.knows(agent, cell.records.back().notify)) {
+        cell.chained = false;
+    }
+    const bool is_addition = op.notify == NotifyOp::add && op.value > 0;
+    if (!is_addition || !clocks_.knows(agent, cell.last_wait)) cell.summed = false;
+    if (!cell.chained && !cell.summed) {
+        leave(4, agent,
+              "the cell has several writers that are not ordered, and a wait that does "
+              "not take all their additions");
+    }
+}
+
+void CausalRun::check_flag(AgentId agent, const Op& op, const CellState& cell) {
+    if (op.value == 1) return;
+    const bool previous_was_taken = cell.guaranteed == op.value - 1 && cell.last_wait.time != 0 &&
+                                    clocks_.knows(agent, cell.last_wait);
+    const Event event{agent, next_[agent]};
+    if (previous_was_taken || !findings_.wants(ViolationKind::flag, {event})) return;
+    findings_.add(set_twice_finding(model_, cell.records.back().notify.event(), event));
+}
+
+void CausalRun::check_overflow(AgentId agent, const Op& op, std::int64_t value) {
+    if (fits_cell(model_.cells[op.cell], value)) return;
+    const Event event{agent, next_[agent]};
+    if (findings_.wants(ViolationKind::overflow, {event})) {
+        findings_.add(overflow_finding(model_, event, value));
+    }
+}
+
+// ---------------------------------------------------------------------------- wait
+
+void CausalRun::wait(AgentId agent, const Op& op) {
+    CellState& cell = cells_[op.cell];
+    const CellInfo& info = model_.cells[op.cell];
+    const std::int64_t threshold = threshold_of(op);
+    const bool sole_waiter = info.waiters.size() == 1;
+    // What the only waiter is sure of, it need not learn again.
+    if (threshold > (sole_waiter ? cell.guaranteed : 0)) {
+        if (cell.value != threshold || !sole_waiter) cell.summed = false;
+        if (cell.chained) {
+            join_chained(agent, cell, threshold, sole_waiter);
+        } else if (cell.summed) {
+            join_all(agent, cell);
+        } else {
+            return leave(4, agent,
+                         "the cell has several writers that are not ordered, and the "
+                         "wait does not take all their additions");
+        }
+        cell.last_wait = clocks_.now(agent);
+    }
+    if (op.may_be_stale) check_stale(agent, op, cell);
+}
+
+// Only the first notify that satisfies the wait is sure to have come.
+void CausalRun::join_chained(AgentId agent, CellState& cell, std::int64_t threshold,
+                             bool sole_waiter) {
+    const auto first = std::lower_bound(
+        cell.records.begin() + static_cast<std::ptrdiff_t>(cell.joined), cell.records.end(),
+        threshold, [](const Record& record, std::int64_t value) { return record.value < value; });
+    assert(first != cell.records.end());
+    join(agent, *first);
+    cell.guaranteed = std::max(cell.guaranteed, first->value);
+    if (!sole_waiter) return;
+    const auto known = static_cast<std::size_t>(first - cell.records.begin()) + 1;
+    for (; cell.joined < known; ++cell.joined) {
+        clocks_.release(cell.records[cell.joined].snapshot);
+    }
+}
+
+void CausalRun::join_all(AgentId agent, CellState& cell) {
+    for (; cell.joined < cell.records.size(); ++cell.joined) {
+        join(agent, cell.records[cell.joined]);
+        clocks_.release(cell.records[cell.joined].snapshot);
+    }
+    cell.guaranteed = cell.value;
+}
+
+void CausalRun::join(AgentId agent, const Record& record) {
+    clocks_.join(agent, record.snapshot, record.notify);
+    observer_.on_join({agent, next_[agent]}, record.notify.event());
+}
+
+void CausalRun::check_stale(AgentId agent, const Op& op, const CellState& cell) {
+    std::int64_t held = 0;
+    for (const Record& record : cell.records) {
+        if (!clocks_.knows(agent, record.notify)) continue;
+        if (record.call >= op.call) return;
+        held = record.value;
+    }
+    const Event event{agent, next_[agent]};
+    if (findings_.wants(ViolationKind::stale_signal, {event})) {
+        findings_.add(stale_finding(model_, event, held));
+    }
+}
+
+// ---------------------------------------------------------------------------- the end
+
+void CausalRun::report_blocked() {
+    findings_.add(blocked_finding(model_, next_, [&](CellId cell) { return cells_[cell].value; }));
+}
+
+void CausalRun::check_end() {
+    for (CellId id = 0; id < cells_.size(); ++id) {
+        if (cells_[id].records.empty()) continue;
+        const Event last = cells_[id].records.back().notify.event();
+        std::optional<Finding> finding = end_finding(model_, id, cells_[id].value, last);
+        if (finding && findings_.wants(finding->kind, finding->events)) {
+            findings_.add(std::move(*finding));
+        }
+    }
+}
+
+void CausalRun::leave(int assumption, AgentId agent, const std::string& why) {
+    broken_ = fmt::format("assumption {}: {}: {}", assumption,
+                          text_of(model_, {agent, next_[agent]}), why);
+}
+
+}  // namespace peal::checker

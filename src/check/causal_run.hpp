@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0
+// One run of the model with vector clocks. When the assumptions of docs/proof.md hold, the clocks
+// say what comes before what in every run; the assumptions are checked on the way.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <string>
+#include <vector>
+
+#include "check/clocks.hpp"
+#include "check/finding.hpp"
+#include "check/meter.hpp"
+#include "check/model.hpp"
+
+namespace peal::checker {
+
+class CausalRun {
+public:
+    class Observer {
+    public:
+        virtual ~Observer() = default;
+        // The event has just happened; the agent's clock counts it.
+        virtual void on_event(Event event, const Clocks& clocks) = 0;
+        // The wait comes after the notify in every run.
+        virtual void on_join(Event /*wait*/, Event /*notify*/) {}
+    };
+
+    enum class End : std::uint8_t { done, outside, out_of_time };
+
+    CausalRun(const Model& model, Observer& observer, Findings& findings);
+
+    // Goes on until nobody can. Findings are about signals: deadlock, stale waits, flags, overflow,
+    // where cells end.
+    End run(Meter& meter);
+
+    const std::string& broken_assumption() const { return broken_; }
+    std::uint64_t events() const { return events_; }
+    // How many ops each agent has carried out.
+    const std::vector<std::uint32_t>& progress() const { return next_; }
+
+private:
+    struct Record {
+        Epoch notify;
+        std::uint32_t call = 0;
+        std::int64_t value = 0;  // of the cell, after it
+        Clocks::SnapshotId snapshot = kNone;
+    };
+
+    // A cell is understood in one of two ways (assumption 4). `chained`: its notifies are ordered
+    // one after another. `summed`: all are additions and every wait takes all that can have come.
+    struct CellState {
+        std::int64_t value = 0;
+        std::vector<Record> records;
+        std::size_t joined = 0;       // records before this one are known to the waiter
+        std::int64_t guaranteed = 0;  // the value after the last of them
+        Epoch last_wait;
+        bool chained = true;
+        bool summed = true;
+        std::vector<AgentId> blocked;
+    };
+
+    void run_agent(AgentId agent);
+    void notify(AgentId agent, const Op& op);
+    void wait(AgentId agent, const Op& op);
+    void join_chained(AgentId agent, CellState& cell, std::int64_t threshold, bool sole_waiter);
+    void join_all(AgentId agent, CellState& cell);
+    void join(AgentId agent, const Record& record);
+    void check_order(AgentId agent, const Op& op, CellState& cell);
+    void check_flag(AgentId agent, const Op& op, const CellState& cell);
+    void check_stale(AgentId agent, const Op& op, const CellState& cell);
+    void check_overflow(AgentId agent, const Op& op, std::int64_t value);
+    void report_blocked();
+    void check_end();
+    void leave(int assumption, AgentId agent, const std::string& why);
+
+    const Model& model_;
+    Observer& observer_;
+    Findings& findings_;
+    Clocks clocks_;
+    std::vector<std::uint32_t> next_;
+    std::vector<CellState> cells_;
+    std::deque<AgentId> ready_;
+    std::uint64_t events_ = 0;
+    std::string broken_;
+};
+
+}  // namespace peal::checker

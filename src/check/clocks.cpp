@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "check/clocks.hpp"
+
+#include <algorithm>
+
+namespace peal::checker {
+
+Clocks::SnapshotId Clocks::snapshot(AgentId agent) {
+    SnapshotId& current = current_[agent];
+    if (current == kNone) {
+        if (free_.empty()) {
+            free_.push_back(static_cast<SnapshotId>(uses_.size()));
+            uses_.push_back(0);
+            pool_.resize(pool_.size() + agents_);
+        }
+        current = free_.back();
+        free_.pop_back();
+        uses_[current] = 1;
+        std::copy_n(rows_.data() + agent * agents_, agents_, words(current));
+    }
+    ++uses_[current];
+    return current;
+}
+
+void Clocks::release(SnapshotId id) {
+    if (--uses_[id] == 0) free_.push_back(id);
+}
+
+void Clocks::drop_current(AgentId agent) {
+    if (current_[agent] == kNone) return;
+    release(current_[agent]);
+    current_[agent] = kNone;
+}
+
+void Clocks::join(AgentId agent, SnapshotId id, Epoch notify) {
+    if (knows(agent, notify)) return;
+    drop_current(agent);
+    std::uint32_t* mine = rows_.data() + agent * agents_;
+    const std::uint32_t* theirs = words(id);
+    for (std::size_t i = 0; i < agents_; ++i) mine[i] = std::max(mine[i], theirs[i]);
+    mine[notify.agent] = std::max(mine[notify.agent], notify.time);
+}
+
+}  // namespace peal::checker

@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "check/data_check.hpp"
+
+#include <fmt/format.h>
+
+#include "check/touch.hpp"
+
+namespace peal::checker {
+namespace {
+
+bool writes(const Model& model, Event event, const Clash& clash) {
+    bool does = false;
+    for_each_touch(
+        model, event, [&](RegionId region, std::uint64_t begin, std::uint64_t end, bool is_write) {
+            does |= is_write && region == clash.region && begin < clash.end && clash.begin < end;
+        });
+    return does;
+}
+
+std::string text_of_entry(const Model& model, const Clash& clash) {
+    const bool first_enters = model.op(clash.first).origin == Origin::stages;
+    const Event enters = first_enters ? clash.first : clash.second;
+    const Event leaves = first_enters ? clash.second : clash.first;
+    return fmt::format("rank {} can return from call {} before rank {} is called",
+                       model.agents[leaves.agent].rank, model.op(leaves).call,
+                       model.agents[enters.agent].rank);
+}
+
+}  // namespace
+
+ViolationKind kind_of(const Model& model, const Clash& clash) {
+    if (model.regions[clash.region].kind == RegionKind::entry) return ViolationKind::wrong_result;
+    return model.agents[clash.first.agent].rank == model.agents[clash.second.agent].rank
+               ? ViolationKind::pipe_hazard
+               : ViolationKind::data_race;
+}
+
+Finding clash_finding(const Model& model, const Clash& clash) {
+    const Region& region = model.regions[clash.region];
+    Finding finding;
+    finding.kind = kind_of(model, clash);
+    finding.events = {clash.first, clash.second};
+    finding.simultaneous = true;
+    if (region.kind == RegionKind::entry) {
+        finding.message = text_of_entry(model, clash);
+        return finding;
+    }
+    finding.memory = text_of(region, clash.begin, clash.end);
+    const auto does = [&](Event event) {
+        return fmt::format("{} {}", text_of(model, event),
+                           writes(model, event, clash) ? "writes" : "reads");
+    };
+    const std::string_view line =
+        region.kind == RegionKind::lines ? " (cells of one cache line, written back whole)" : "";
+    finding.message = fmt::format("{} and {} {}{}, and nothing orders them", does(clash.first),
+                                  does(clash.second), finding.memory, line);
+    return finding;
+}
+
+}  // namespace peal::checker

@@ -1,0 +1,187 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "check/explore.hpp"
+
+#include <algorithm>
+#include <cassert>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "check/memory.hpp"
+#include "check/result.hpp"
+#include "check/schedule.hpp"
+#include "check/state_layout.hpp"
+#include "check/state_set.hpp"
+#include "check/stepper.hpp"
+
+namespace peal::checker {
+namespace {
+
+constexpr std::uint32_t kStatesPerReport = 1 << 12;
+
+class Search {
+public:
+    Search(const Model& model, const CheckOptions& options, Meter& meter)
+        : options_(options),
+          meter_(meter),
+          stepper_(model),
+          layout_(stepper_.program(), stepper_.has_contents()),
+          states_(layout_.words()),
+          packed_(layout_.words()) {}
+
+    ExploreResult run() {
+        State first;
+        bool fine = stepper_.start(first);
+        if (fine) {
+            add(first, StateSet::kNoState, 0);
+            from_ = first;
+            to_ = first;
+            for (; fine && at_ < states_.size() && within_bounds(); ++at_) fine = expand();
+        }
+        result_.states = std::max<std::uint64_t>(states_.size(), 1);
+        result_.memory_bytes = memory_bytes();
+        if (!fine) result_.violation = Shown{std::move(stepper_.finding()), {}};
+        return std::move(result_);
+    }
+
+    // The moves that led to the violation, from the start.
+    Schedule trace() {
+        std::vector<AgentId> movers;
+        if (failed_mover_ != kNone) movers.push_back(failed_mover_);
+        if (states_.size() > 0) {
+            for (std::uint32_t id = failed_at_; states_.parent(id) != StateSet::kNoState;
+                 id = states_.parent(id)) {
+                movers.push_back(states_.mover(id));
+            }
+        }
+        std::reverse(movers.begin(), movers.end());
+        Schedule schedule;
+        stepper_.trace(&schedule);
+        State state;
+        bool fine = stepper_.start(state);
+        for (std::size_t i = 0; fine && i < movers.size(); ++i) {
+            fine = stepper_.advance(state, movers[i]);
+        }
+        stepper_.trace(nullptr);
+        return schedule;
+    }
+
+private:
+    void add(const State& state, std::uint32_t parent, AgentId mover) {
+        layout_.pack(state, packed_.data());
+        states_.insert(packed_.data(), parent, mover);
+    }
+
+    bool expand() {
+        layout_.unpack(states_.state(at_), from_);
+        failed_at_ = at_;
+        bool moved = false;
+        for (AgentId agent = 0; agent < from_.position.size(); ++agent) {
+            if (!stepper_.can_step(from_, agent)) continue;
+            moved = true;
+            to_ = from_;
+            failed_mover_ = agent;
+            if (!stepper_.advance(to_, agent)) return false;
+            add(to_, at_, agent);
+        }
+        failed_mover_ = kNone;
+        return moved || stepper_.check_end(from_);
+    }
+
+    std::uint64_t memory_bytes() const { return states_.memory_bytes() + stepper_.memory_bytes(); }
+
+    bool within_bounds() {
+        if (states_.size() > options_.max_states) {
+            result_.bound = fmt::format("{} states", options_.max_states);
+        } else if (at_ % kStatesPerReport == 0) {
+            const std::uint64_t bytes = memory_bytes();
+            if (bytes > options_.max_memory_bytes) {
+                result_.bound = fmt::format("{} bytes of memory", options_.max_memory_bytes);
+            } else if (!meter_.report(states_.size(), states_.size() - at_, bytes)) {
+                result_.bound = fmt::format("{} seconds", options_.max_seconds);
+            }
+        }
+        return result_.bound.empty();
+    }
+
+    const CheckOptions& options_;
+    Meter& meter_;
+    Stepper stepper_;
+    StateLayout layout_;
+    StateSet states_;
+    std::vector<std::uint64_t> packed_;
+    std::uint32_t at_ = 0;
+    std::uint32_t failed_at_ = 0;
+    AgentId failed_mover_ = kNone;
+    State from_, to_;
+    ExploreResult result_;
+};
+
+// Whether the last event still meets what was found, on the contents that the schedule leaves.
+bool shows_contents(const Model& model, const Schedule& schedule, const Finding& finding) {
+    TermTable terms;
+    SymbolicMemory memory(model, terms);
+    ResultCheck result(model, terms);
+    Findings findings(model);
+    for (const Event event : schedule) {
+        if (!findings.empty()) return false;
+        if (model.op(event).kind != OpKind::data) continue;
+        memory.execute(event, findings);
+        if (model.op(event).origin == Origin::consumes) result.check(event, memory, findings);
+    }
+    return std::any_of(findings.list().begin(), findings.list().end(), [&](const Finding& other) {
+        return other.kind == finding.kind && other.events == finding.events;
+    });
+}
+
+// Takes events back, and what their agents did after them.
+Schedule without(Schedule schedule, const std::vector<Event>& events) {
+    std::erase_if(schedule, [&](Event done) {
+        return std::any_of(events.begin(), events.end(), [&](Event event) {
+            return done.agent == event.agent && done.op >= event.op;
+        });
+    });
+    return schedule;
+}
+
+Schedule with_events_last(Schedule schedule, const std::vector<Event>& events) {
+    schedule = without(std::move(schedule), events);
+    schedule.insert(schedule.end(), events.begin(), events.end());
+    return schedule;
+}
+
+Schedule schedule_for(const Model& model, const Finding& finding, Schedule trace) {
+    const auto always = [](const Schedule&) { return true; };
+    if (finding.whole_run) return trace;
+    trace = without(std::move(trace), finding.pending);
+    if (finding.simultaneous) {
+        return shorten(model, with_events_last(std::move(trace), finding.events),
+                       finding.events.size(), always);
+    }
+    trace = with_events_last(std::move(trace), {finding.events.back()});
+    switch (finding.kind) {
+        case ViolationKind::wrong_result:
+        case ViolationKind::unwritten_read:
+            return shorten(model, std::move(trace), 1, [&](const Schedule& schedule) {
+                return shows_contents(model, schedule, finding);
+            });
+        case ViolationKind::flag:
+        case ViolationKind::stale_signal: return shorten(model, std::move(trace), 1, always);
+        default: return trace;
+    }
+}
+
+}  // namespace
+
+ExploreResult explore(const Model& model, const CheckOptions& options, Meter& meter) {
+    Search search(model, options, meter);
+    ExploreResult result = search.run();
+    if (result.violation) {
+        Shown& shown = *result.violation;
+        shown.schedule = schedule_for(model, shown.finding, search.trace());
+        assert(is_possible(model, shown.schedule));
+    }
+    return result;
+}
+
+}  // namespace peal::checker

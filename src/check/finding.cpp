@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "check/finding.hpp"
+
+#include <fmt/format.h>
+
+namespace peal::checker {
+namespace {
+
+constexpr int kPerSort = 4;
+constexpr std::size_t kSorts = 64;
+
+}  // namespace
+
+std::uint64_t sort_of(const Model& model, Event event) {
+    const Op& op = model.op(event);
+    std::uint64_t place = op.index;
+    if (op.origin == Origin::instruction || op.origin == Origin::line) {
+        const std::uint32_t line = model.instruction(event).line;
+        if (line != 0) place = std::uint64_t{line} << 32;
+    }
+    return place << 8 | static_cast<std::uint64_t>(op.origin) << 4 | (model.stage_of(op.call) & 15);
+}
+
+std::vector<std::uint64_t> sort_of(const Model& model, ViolationKind kind,
+                                   const std::vector<Event>& events) {
+    std::vector<std::uint64_t> sort = {static_cast<std::uint64_t>(kind)};
+    for (const Event event : events) sort.push_back(sort_of(model, event));
+    return sort;
+}
+
+bool Findings::wants(ViolationKind kind, const std::vector<Event>& events) {
+    const std::vector<std::uint64_t> sort = sort_of(model_, kind, events);
+    const auto found = counts_.find(sort);
+    if (found == counts_.end()) return counts_.size() < kSorts && counts_.emplace(sort, 1).second;
+    return ++found->second <= kPerSort;
+}
+
+std::string text_of(const Model& model, Event event) {
+    const Op& op = model.op(event);
+    const std::int32_t rank = model.agents[event.agent].rank;
+    switch (op.origin) {
+        case Origin::stages:
+            return fmt::format("rank {}'s caller (staging call {})", rank, op.call);
+        case Origin::consumes:
+            return fmt::format("rank {}'s caller (after call {})", rank, op.call);
+        case Origin::issue: return fmt::format("rank {} (issue order)", rank);
+        case Origin::instruction:
+        case Origin::line: break;
+    }
+    const Instruction& instruction = model.instruction(event);
+    const std::string line =
+        instruction.line == 0 ? "" : fmt::format(", line {}", instruction.line);
+    return fmt::format("rank {} (`{}`{}, call {})", rank,
+                       to_text(instruction, model.plan(op.call, rank)), line, op.call);
+}
+
+}  // namespace peal::checker

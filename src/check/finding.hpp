@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+// Something wrong that a run has met, before a schedule is made for it.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "check/model.hpp"
+
+namespace peal::checker {
+
+struct Finding {
+    ViolationKind kind = ViolationKind::data_race;
+    std::vector<Event> events;   // the last of them shows it, or all are about to happen
+    std::vector<Event> pending;  // it shows while these have not happened
+    bool simultaneous = false;   // the events are enabled at the same time
+    bool whole_run = false;      // it shows when nobody can go on
+    std::string message;
+    std::string memory;
+    std::string found;
+    std::string expected;
+};
+
+// Ops of one source line (or, without lines, of one index) are of one sort on all ranks and calls;
+// so are findings of one kind about such ops.
+std::uint64_t sort_of(const Model& model, Event event);
+std::vector<std::uint64_t> sort_of(const Model& model, ViolationKind kind,
+                                   const std::vector<Event>& events);
+
+// Collects findings, a few of each sort: what goes wrong between two ranks often goes wrong between
+// all of them.
+class Findings {
+public:
+    explicit Findings(const Model& model) : model_(model) {}
+
+    bool empty() const { return list_.empty(); }
+    std::vector<Finding>& list() { return list_; }
+
+    // Whether one more finding about these events is worth its text.
+    bool wants(ViolationKind kind, const std::vector<Event>& events);
+    void add(Finding finding) { list_.push_back(std::move(finding)); }
+
+private:
+    const Model& model_;
+    std::vector<Finding> list_;
+    std::map<std::vector<std::uint64_t>, int> counts_;
+};
+
+// "rank 1 (`wait sig[0] >= 1`, line 7, call 0)": who does what, in a message.
+std::string text_of(const Model& model, Event event);
+
+}  // namespace peal::checker

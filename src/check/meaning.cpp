@@ -1,0 +1,176 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the built-in collectives mean.
+#include <functional>
+
+#include <fmt/format.h>
+
+#include "peal/check.hpp"
+#include "peal/collective.hpp"
+#include "peal/error.hpp"
+
+namespace peal {
+namespace {
+
+class MeaningWriter {
+public:
+    MeaningWriter(const Collective& collective, int nranks, Ports ports)
+        : collective_(collective),
+          nranks_(nranks),
+          ports_(ports),
+          bytes_(collective.count * bytes_of(collective.element)) {
+        meaning_.name = name(collective.kind);
+    }
+
+    Meaning write() && {
+        switch (collective_.kind) {
+            case CollectiveKind::allreduce: allreduce(); break;
+            case CollectiveKind::reduce_scatter: reduce_scatter(); break;
+            case CollectiveKind::allgather: allgather(); break;
+            case CollectiveKind::broadcast: broadcast(); break;
+            case CollectiveKind::all_to_all: all_to_all(); break;
+            case CollectiveKind::all_to_all_v: all_to_all_v(); break;
+            case CollectiveKind::reduce: reduce(); break;
+            case CollectiveKind::gather: gather(); break;
+            case CollectiveKind::scatter: scatter(); break;
+            case CollectiveKind::barrier: meaning_.meets = true; break;
+        }
+        return std::move(meaning_);
+    }
+
+private:
+    // In place, block r of a vector of P blocks stays where block r is.
+    std::uint64_t block(int rank) const { return static_cast<std::uint64_t>(rank) * bytes_; }
+    std::uint64_t own_block(int rank) const { return collective_.in_place ? block(rank) : 0; }
+
+    // Arguments are staged anyway.
+    void stage(int rank, std::uint64_t offset, std::uint64_t length) {
+        if (collective_.in_place) meaning_.staged.push_back({rank, ports_.input, offset, length});
+    }
+    void expect(int rank, std::uint64_t offset, std::uint64_t length, Contributions of) {
+        meaning_.outputs.push_back({rank, ports_.output, offset, length, std::move(of),
+                                    collective_.op, collective_.element});
+    }
+    Contributions from(int rank, std::uint64_t offset) const {
+        return std::make_shared<const std::vector<Contribution>>(
+            std::vector<Contribution>{{rank, ports_.input, offset}});
+    }
+    Contributions from_all(std::uint64_t offset) const {
+        std::vector<Contribution> all;
+        for (int rank = 0; rank < nranks_; ++rank) all.push_back({rank, ports_.input, offset});
+        return std::make_shared<const std::vector<Contribution>>(std::move(all));
+    }
+
+    void allreduce() {
+        meaning_.same_bits = true;
+        const Contributions all = from_all(0);
+        for (int rank = 0; rank < nranks_; ++rank) {
+            stage(rank, 0, bytes_);
+            expect(rank, 0, bytes_, all);
+        }
+    }
+    void reduce() {
+        for (int rank = 0; rank < nranks_; ++rank) stage(rank, 0, bytes_);
+        expect(collective_.root, 0, bytes_, from_all(0));
+    }
+    void reduce_scatter() {
+        for (int rank = 0; rank < nranks_; ++rank) {
+            stage(rank, 0, block(nranks_));
+            expect(rank, own_block(rank), bytes_, from_all(block(rank)));
+        }
+    }
+    void allgather() {
+        for (int rank = 0; rank < nranks_; ++rank) {
+            stage(rank, own_block(rank), bytes_);
+            expect_all_blocks(rank);
+        }
+    }
+    void gather() {
+        for (int rank = 0; rank < nranks_; ++rank) stage(rank, own_block(rank), bytes_);
+        expect_all_blocks(collective_.root);
+    }
+    void expect_all_blocks(int to) {
+        for (int rank = 0; rank < nranks_; ++rank) {
+            expect(to, block(rank), bytes_, from(rank, own_block(rank)));
+        }
+    }
+    void broadcast() {
+        stage(collective_.root, 0, bytes_);
+        const Contributions root = from(collective_.root, 0);
+        for (int rank = 0; rank < nranks_; ++rank) expect(rank, 0, bytes_, root);
+    }
+    void scatter() {
+        stage(collective_.root, 0, block(nranks_));
+        for (int rank = 0; rank < nranks_; ++rank) {
+            expect(rank, own_block(rank), bytes_, from(collective_.root, block(rank)));
+        }
+    }
+    void all_to_all() {
+        for (int to = 0; to < nranks_; ++to) {
+            stage(to, 0, block(nranks_));
+            for (int rank = 0; rank < nranks_; ++rank) {
+                expect(to, block(rank), bytes_, from(rank, block(to)));
+            }
+        }
+    }
+    void all_to_all_v() {
+        const auto ranks = static_cast<std::size_t>(nranks_);
+        const auto bytes = [&](std::size_t rank, std::size_t to) {
+            return static_cast<std::uint64_t>(collective_.counts[rank * ranks + to]) *
+                   bytes_of(collective_.element);
+        };
+        std::vector<std::uint64_t> sent(ranks, 0);
+        for (std::size_t to = 0; to < ranks; ++to) {
+            std::uint64_t received = 0;
+            for (std::size_t rank = 0; rank < ranks; ++rank) {
+                expect(static_cast<int>(to), received, bytes(rank, to),
+                       from(static_cast<int>(rank), sent[rank]));
+                received += bytes(rank, to);
+                sent[rank] += bytes(rank, to);
+            }
+        }
+    }
+
+    const Collective& collective_;
+    int nranks_;
+    Ports ports_;
+    std::uint64_t bytes_;
+    Meaning meaning_;
+};
+
+std::uint16_t find_buffer(const Plan& plan, std::string_view what,
+                          const std::function<bool(const Buffer&)>& is_it) {
+    for (std::size_t b = 0; b < plan.buffers.size(); ++b) {
+        if (is_it(plan.buffers[b])) return static_cast<std::uint16_t>(b);
+    }
+    throw Error(Fault::usage, fmt::format("kernel {} has no {}: its meaning cannot be checked",
+                                          plan.kernel, what));
+}
+
+}  // namespace
+
+Ports ports_of(const Collective& collective, const Plan& plan) {
+    if (collective.kind == CollectiveKind::barrier) return {};
+    if (collective.in_place) {
+        const std::uint16_t window = find_buffer(
+            plan, "window", [](const Buffer& buffer) { return buffer.kind == BufferKind::window; });
+        return {window, window};
+    }
+    const auto argument = [](Direction other) {
+        return [other](const Buffer& buffer) {
+            return buffer.kind == BufferKind::argument && buffer.direction != other;
+        };
+    };
+    return {find_buffer(plan, "argument to read", argument(Direction::out)),
+            find_buffer(plan, "argument to write", argument(Direction::in))};
+}
+
+Meaning meaning_of(const Collective& collective, int nranks, Ports ports) {
+    return MeaningWriter(collective, nranks, ports).write();
+}
+
+Meaning meaning_of(const Collective& collective, const std::vector<Plan>& plans) {
+    if (plans.empty()) throw Error(Fault::usage, "there are no plans to give a meaning to");
+    return meaning_of(collective, static_cast<int>(plans.size()), ports_of(collective, plans[0]));
+}
+
+}  // namespace peal

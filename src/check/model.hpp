@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: Apache-2.0
+// The model: all calls of all ranks as one program of agents, memory regions and cells. It is what
+// both methods run. Pipes are agents like ranks are, and flags, issue order and draining are cells
+// like signals are, so neither method knows about pipes.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "peal/check.hpp"
+
+namespace peal::checker {
+
+using AgentId = std::uint32_t;
+using RegionId = std::uint32_t;
+using CellId = std::uint32_t;
+inline constexpr std::uint32_t kNone = 0xffffffff;
+
+enum class OpKind : std::uint8_t { data, notify, wait };
+
+enum class Origin : std::uint8_t {
+    stages,       // the caller writes the inputs
+    instruction,  // of the plan
+    consumes,     // the caller reads the outputs
+    line,         // data: the cache line that the notify behind it touches
+    issue,        // order between the issuing unit and the pipes of a rank
+};
+
+struct Op {
+    OpKind kind = OpKind::data;
+    Origin origin = Origin::instruction;
+    NotifyOp notify = NotifyOp::set;
+    Compare compare = Compare::ge;
+    bool is_flag = false;
+    // A wait that asks for no more than a wait of an earlier call on the same cell did.
+    bool may_be_stale = false;
+    std::uint32_t call = 0;
+    std::uint32_t index = 0;  // of the instruction
+    CellId cell = kNone;
+    std::int64_t value = 0;
+};
+
+// Runs its ops in order. Each rank has one, and one more for each pipe beside its scalar unit.
+struct Agent {
+    std::int32_t rank = 0;
+    Pipe pipe = Pipe::none;
+    std::vector<Op> ops;
+};
+
+struct Event {
+    AgentId agent = 0;
+    std::uint32_t op = 0;
+    bool operator==(const Event&) const = default;
+};
+
+enum class RegionKind : std::uint8_t {
+    data,   // bytes with contents
+    lines,  // the cache lines of packed signal cells; only who touches them matters
+    entry,  // touched on entry by its rank and on return by all: a rank that meets the others
+};
+
+struct Region {
+    RegionKind kind = RegionKind::data;
+    std::string name;
+    std::int32_t rank = 0;
+    std::uint64_t bytes = 0;
+};
+
+enum class CellRole : std::uint8_t { signal, flag, issue };
+
+struct CellInfo {
+    CellRole role = CellRole::signal;
+    Element element = Element::i64;
+    std::vector<AgentId> writers;  // distinct
+    std::vector<AgentId> waiters;  // distinct
+    bool has_add = false;
+    // The factor of the generation in its waits; `mixed` when they differ.
+    std::int64_t per_generation = 0;
+    bool mixed = false;
+};
+
+// A storage is memory of one name: one region on each rank, or one run of cells.
+struct Storage {
+    std::string name;
+    BufferKind kind = BufferKind::argument;
+    Element element = Element::i32;
+    std::vector<std::uint64_t> bytes;      // by rank
+    std::uint64_t cell_grain = 0;          // signals: distance of neighbouring cells
+    RegionId first_region = kNone;         // of rank 0; signals: their lines, if they are packed
+    CellId first_cell = kNone;             // of cell 0 on rank 0
+    std::vector<std::int64_t> generation;  // signals: at the start of each call, and at the end
+
+    std::uint64_t cells_per_rank() const { return cell_grain == 0 ? 0 : bytes[0] / cell_grain; }
+};
+
+// What the meaning of a stage says about one rank.
+struct RankMeaning {
+    std::vector<const Staged*> staged;
+    std::vector<const Expected*> outputs;
+};
+
+struct Model {
+    const std::vector<CheckStage>* stages = nullptr;
+    int nranks = 0;
+    std::uint32_t calls = 0;
+    std::vector<Agent> agents;
+    std::vector<Region> regions;
+    std::vector<CellInfo> cells;
+    std::vector<Storage> storages;
+    std::vector<std::vector<std::uint32_t>> storage_of;  // by stage and buffer
+    std::vector<std::vector<RankMeaning>> meaning_of;    // by stage and rank
+    RegionId first_tile = kNone;                         // of rank 0
+    std::vector<RegionId> first_entry;                   // of rank 0, by call; kNone: none
+
+    std::uint32_t stage_of(std::uint32_t call) const { return call % stages->size(); }
+    const CheckStage& stage(std::uint32_t call) const { return (*stages)[stage_of(call)]; }
+    const Plan& plan(std::uint32_t call, std::int32_t rank) const {
+        return (*stage(call).plans)[static_cast<std::size_t>(rank)];
+    }
+    const RankMeaning& meaning(std::uint32_t call, std::int32_t rank) const {
+        return meaning_of[stage_of(call)][static_cast<std::size_t>(rank)];
+    }
+    const Op& op(Event event) const { return agents[event.agent].ops[event.op]; }
+    const Instruction& instruction(Event event) const {
+        const Op& what = op(event);
+        return plan(what.call, agents[event.agent].rank).instructions[what.index];
+    }
+    RegionId region(std::uint32_t call, std::uint16_t buffer, std::int32_t rank) const {
+        const auto offset = static_cast<RegionId>(rank);
+        if (buffer == kTile) return first_tile + offset;
+        return storages[storage_of[stage_of(call)][buffer]].first_region + offset;
+    }
+    const Storage& storage_of_cell(CellId cell) const;
+    std::uint64_t op_count() const;
+};
+
+// The stages are well formed and all their ranges and cells exist. Throws Error(usage) when memory
+// of one name is used in two ways.
+Model build_model(const std::vector<CheckStage>& stages, int calls);
+
+// "data@2[0..64)"
+std::string text_of(const Region& region, std::uint64_t begin, std::uint64_t end);
+// "sig[3]@1"
+std::string text_of_cell(const Model& model, CellId cell);
+
+}  // namespace peal::checker

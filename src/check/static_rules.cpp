@@ -1,0 +1,242 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "check/static_rules.hpp"
+
+#include <map>
+
+#include <fmt/format.h>
+
+#include "plan/access.hpp"
+
+namespace peal::checker {
+namespace {
+
+constexpr unsigned kEvents = 8;
+
+// Goes through one plan and reports what is wrong with it whatever the others do.
+class PlanRules {
+public:
+    PlanRules(const CheckStage& stage, std::size_t number, const Plan& plan,
+              const DeviceRules& device, std::vector<Violation>& out)
+        : stage_(stage),
+          number_(static_cast<std::int32_t>(number)),
+          plan_(plan),
+          device_(device),
+          out_(out) {}
+
+    void run() {
+        for (std::size_t i = 0; i < plan_.instructions.size(); ++i) {
+            index_ = static_cast<std::int32_t>(i);
+            const Action& action = plan_.instructions[i].action;
+            for_each_range(action, [&](const Range& range) { check_range(range); });
+            if (const auto* notify = std::get_if<Notify>(&action)) check_cell(notify->cell);
+            if (const auto* wait = std::get_if<Wait>(&action)) check_cell(wait->cell);
+            check_flag(action);
+            check_load(plan_.instructions[i]);
+        }
+        for (const auto& [flag, use] : flags_) check_use(flag, use);
+        if (stage_.meaning) check_meaning(*stage_.meaning);
+    }
+
+private:
+    struct FlagUse {
+        int sets = 0, waits = 0;
+        std::int32_t last_set = 0, last_wait = 0;
+    };
+    using FlagName = std::tuple<Pipe, Pipe, std::uint8_t>;
+
+    template <class... Args>
+    void report(ViolationKind kind, std::int32_t index, std::string memory,
+                fmt::format_string<Args...> format, Args&&... args) {
+        Violation violation;
+        violation.kind = kind;
+        violation.memory = std::move(memory);
+        violation.steps = {{0, number_, plan_.rank, index, -1}};
+        violation.schedule = violation.steps;
+        violation.message = fmt::format("rank {}: {}", plan_.rank,
+                                        fmt::format(format, std::forward<Args>(args)...));
+        out_.push_back(std::move(violation));
+    }
+
+    std::string instruction() const {
+        return to_text(plan_.instructions[static_cast<std::size_t>(index_)], plan_);
+    }
+    const Plan* plan_of(std::int32_t rank) const {
+        const bool exists = rank >= 0 && rank < plan_.nranks;
+        return exists ? &(*stage_.plans)[static_cast<std::size_t>(rank)] : nullptr;
+    }
+
+    void check_range(const Range& range) {
+        if (range.length == 0) return;
+        const bool tile = is_tile(range);
+        const std::string name = tile ? "tile" : plan_.buffers[range.buffer].name;
+        const Plan* owner = plan_of(range.rank);
+        if (!owner) {
+            report(ViolationKind::out_of_range, index_, name, "there is no rank {} in `{}`",
+                   range.rank, instruction());
+            return;
+        }
+        const std::uint64_t size = tile ? plan_.tile_bytes : owner->buffers[range.buffer].bytes;
+        if (range.offset > size || range.length > size - range.offset) {
+            report(ViolationKind::out_of_range, index_,
+                   fmt::format("{}@{}[{}..{})", name, range.rank, range.offset, end_of(range)),
+                   "`{}` leaves {}, which has {} bytes", instruction(), name, size);
+        }
+        if (tile) check_tile(range);
+    }
+
+    void check_tile(const Range& range) {
+        const std::string memory = fmt::format("tile[{}..{})", range.offset, end_of(range));
+        if (device_.tile_bytes != 0 && end_of(range) > device_.tile_bytes) {
+            report(ViolationKind::tile_memory, index_, memory,
+                   "`{}` needs more tile memory than the {} bytes of the device", instruction(),
+                   device_.tile_bytes);
+        }
+        if (device_.tile_alignment != 0 && range.offset % device_.tile_alignment != 0) {
+            report(ViolationKind::tile_memory, index_, memory,
+                   "`{}` starts a tile at byte {}, which is no multiple of {}", instruction(),
+                   range.offset, device_.tile_alignment);
+        }
+    }
+
+    void check_cell(const Cell& cell) {
+        const std::string& name = plan_.buffers[cell.buffer].name;
+        const Plan* owner = plan_of(cell.rank);
+        if (!owner) {
+            report(ViolationKind::out_of_range, index_, name, "there is no rank {} in `{}`",
+                   cell.rank, instruction());
+        } else if (cell.index >= owner->buffers[cell.buffer].cells) {
+            report(ViolationKind::out_of_range, index_,
+                   fmt::format("{}[{}]@{}", name, cell.index, cell.rank),
+                   "`{}` leaves {}, which has {} cells", instruction(), name,
+                   owner->buffers[cell.buffer].cells);
+        }
+    }
+
+    // ------------------------------------------------------------------------ flags
+
+    void check_flag(const Action& action) {
+        if (const auto* set = std::get_if<SetFlag>(&action)) {
+            FlagUse& use = flags_[{set->from, set->to, set->event}];
+            ++use.sets;
+            use.last_set = index_;
+            check_event(set->event);
+        } else if (const auto* wait = std::get_if<WaitFlag>(&action)) {
+            FlagUse& use = flags_[{wait->from, wait->to, wait->event}];
+            ++use.waits;
+            use.last_wait = index_;
+            check_event(wait->event);
+        }
+    }
+
+    void check_event(unsigned event) {
+        if (event < kEvents) return;
+        report(ViolationKind::flag, index_, "", "`{}`: events are numbered 0 to {}", instruction(),
+               kEvents - 1);
+    }
+
+    void check_use(const FlagName& flag, const FlagUse& use) {
+        const auto& [from, to, event] = flag;
+        if (use.waits > use.sets) {
+            report(ViolationKind::flag, use.last_wait, "",
+                   "the flag {} -> {}, event {} is awaited {} times and set {} times: the last "
+                   "wait never ends",
+                   name(from), name(to), event, use.waits, use.sets);
+        } else if (use.sets > use.waits) {
+            report(ViolationKind::flag, use.last_set, "",
+                   "the flag {} -> {}, event {} is set {} times and awaited {} times: it is left "
+                   "set at the end",
+                   name(from), name(to), event, use.sets, use.waits);
+        }
+    }
+
+    // ------------------------------------------------------------------------ loads
+
+    // A load is outstanding until a flag that the load pipe set after it is awaited, or it is
+    // drained.
+    void check_load(const Instruction& instruction) {
+        if (!device_.one_outstanding_load) return;
+        const Action& action = instruction.action;
+        if (const auto* set = std::get_if<SetFlag>(&action); set && set->from == Pipe::load) {
+            covering_.push_back({set->from, set->to, set->event});
+        } else if (const auto* wait = std::get_if<WaitFlag>(&action)) {
+            const FlagName flag{wait->from, wait->to, wait->event};
+            for (const FlagName& set_flag : covering_) {
+                if (set_flag == flag) outstanding_ = -1;
+            }
+        } else if (const auto* barrier = std::get_if<PipeBarrier>(&action)) {
+            if (barrier->pipe == Pipe::all || barrier->pipe == Pipe::load) outstanding_ = -1;
+        } else if (instruction.pipe == Pipe::load) {
+            issue_load();
+        }
+    }
+
+    void issue_load() {
+        if (outstanding_ >= 0) {
+            report(ViolationKind::pipe_hazard, index_, "",
+                   "`{}` is issued while the load of instruction {} is outstanding: the device "
+                   "takes one at a time; await its flag first",
+                   instruction(), outstanding_);
+        }
+        outstanding_ = index_;
+        covering_.clear();
+    }
+
+    // ------------------------------------------------------------------------ meaning
+
+    // What the collective needs and the kernel does not have room for.
+    void check_meaning(const Meaning& meaning) {
+        const auto fits = [&](std::uint16_t buffer, std::uint64_t offset, std::uint64_t length) {
+            return length == 0 || (buffer < plan_.buffers.size() &&
+                                   offset + length <= plan_.buffers[buffer].bytes);
+        };
+        for (const Staged& staged : meaning.staged) {
+            if (staged.rank == plan_.rank && !fits(staged.buffer, staged.offset, staged.length)) {
+                report_room(Step::kStages, staged.buffer, staged.offset + staged.length);
+            }
+        }
+        for (const Expected& output : meaning.outputs) {
+            if (output.rank == plan_.rank && !fits(output.buffer, output.offset, output.length)) {
+                report_room(Step::kConsumes, output.buffer, output.offset + output.length);
+            }
+            for (const Contribution& part : *output.of) {
+                if (part.rank == plan_.rank && !fits(part.buffer, part.offset, output.length)) {
+                    report_room(Step::kStages, part.buffer, part.offset + output.length);
+                    return;
+                }
+            }
+        }
+    }
+
+    void report_room(std::int32_t index, std::uint16_t buffer, std::uint64_t needed) {
+        const bool exists = buffer < plan_.buffers.size();
+        report(ViolationKind::out_of_range, index, exists ? plan_.buffers[buffer].name : "",
+               "a {} needs {} bytes of {}, which has {}", stage_.meaning->name, needed,
+               exists ? plan_.buffers[buffer].name : "a buffer that the kernel lacks",
+               exists ? plan_.buffers[buffer].bytes : 0);
+    }
+
+    const CheckStage& stage_;
+    std::int32_t number_;
+    const Plan& plan_;
+    const DeviceRules& device_;
+    std::vector<Violation>& out_;
+    std::int32_t index_ = 0;
+    std::map<FlagName, FlagUse> flags_;
+    std::int32_t outstanding_ = -1;
+    std::vector<FlagName> covering_;  // flags set by the load pipe since the outstanding load
+};
+
+}  // namespace
+
+std::vector<Violation> static_violations(const std::vector<CheckStage>& stages,
+                                         const DeviceRules& device) {
+    std::vector<Violation> violations;
+    for (std::size_t i = 0; i < stages.size(); ++i) {
+        for (const Plan& plan : *stages[i].plans) {
+            PlanRules(stages[i], i, plan, device, violations).run();
+        }
+    }
+    return violations;
+}
+
+}  // namespace peal::checker

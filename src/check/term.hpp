@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: Apache-2.0
+// Symbolic data. A term says what a byte holds as a function of its coordinate, so one term stands
+// for a whole range, and a slice of a range has the same term. Equal terms have equal numbers.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "check/model.hpp"
+
+namespace peal::checker {
+
+using TermId = std::uint32_t;
+inline constexpr TermId kUnwritten = 0;
+
+// What the bytes of a range hold: the byte at offset p holds `term` at coordinate p + shift.
+struct Content {
+    TermId term = kUnwritten;
+    std::int64_t shift = 0;
+    bool operator==(const Content&) const = default;
+};
+
+struct Term {
+    enum class Kind : std::uint8_t {
+        unwritten,
+        input,    // what the caller put into `region` for `call`; the coordinate is its offset
+        fill,     // `scalar`, over and over
+        combine,  // left op right, element by element
+        rounded,  // left, rounded to `element` after it was accumulated in more
+        mapped,   // left with `scalar`
+    };
+    Kind kind = Kind::unwritten;
+    ReduceOp op = ReduceOp::sum;
+    MapOp map = MapOp::fill;
+    Element element = Element::u8;
+    // Elements begin at coordinates that are `phase` modulo their size.
+    std::uint8_t phase = 0;
+    // Without an input in it, a term repeats itself and has no coordinate of its own; else 0.
+    std::uint8_t period = 0;
+    TermId left = kUnwritten, right = kUnwritten;
+    std::int64_t left_shift = 0, right_shift = 0;  // coordinates of the parts, relative to this
+    std::uint64_t scalar = 0;                      // bits of a double
+    RegionId region = kNone;
+    std::uint32_t call = 0;
+
+    bool operator==(const Term&) const = default;
+};
+
+// A contribution to a combination.
+struct Leaf {
+    TermId term = kUnwritten;
+    std::int64_t shift = 0;
+    auto operator<=>(const Leaf&) const = default;
+};
+
+class TermTable {
+public:
+    TermTable();
+
+    const Term& operator[](TermId id) const { return terms_[id]; }
+    std::size_t size() const { return terms_.size(); }
+
+    // `at` is the offset of an element of the destination.
+    Content input(RegionId region, std::uint32_t call);
+    Content fill(Element element, double scalar, std::uint64_t at);
+    Content combine(ReduceOp op, Element element, Content left, Content right, std::uint64_t at);
+    Content rounded(Element element, Content content, std::uint64_t at);
+    Content mapped(MapOp map, Element element, double scalar, Content content, std::uint64_t at);
+
+    // The same bytes seen from offsets that are `by` smaller.
+    Content moved(Content content, std::int64_t by) const;
+
+    // The contributions to a combination with `op` of elements that begin at offset `at`, in order,
+    // at most `limit`; shifts are relative to the offset. What is not such a combination is one
+    // contribution.
+    std::vector<Leaf> leaves(Content content, ReduceOp op, Element element, std::uint64_t at,
+                             std::size_t limit) const;
+
+private:
+    struct Hash {
+        std::size_t operator()(const Term& term) const;
+    };
+    TermId intern(const Term& term);
+    Content anchored(Term term, Content left, Content right, std::uint64_t at);
+
+    std::vector<Term> terms_;
+    std::unordered_map<Term, TermId, Hash> ids_;
+};
+
+// What bytes [begin, end) hold, in words: "sum(input@0[0..64), input@1[0..64))".
+std::string text_of(const TermTable& terms, const Model& model, Content content,
+                    std::uint64_t begin, std::uint64_t end);
+
+}  // namespace peal::checker

@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <array>
+
+#include <fmt/format.h>
+
+#include "peal/check.hpp"
+
+namespace peal {
+
+std::string_view name(ViolationKind kind) {
+    constexpr std::array<std::string_view, 11> kNames = {
+        "data race",    "deadlock",     "stale signal", "read of unwritten bytes",
+        "out of range", "signal state", "overflow",     "pipe hazard",
+        "flag",         "tile memory",  "wrong result"};
+    return kNames[static_cast<std::size_t>(kind)];
+}
+
+std::string_view name(Verdict verdict) {
+    constexpr std::array<std::string_view, 3> kNames = {"proved", "violated", "bound reached"};
+    return kNames[static_cast<std::size_t>(verdict)];
+}
+
+std::string_view name(CheckMethod method) {
+    constexpr std::array<std::string_view, 2> kNames = {"linear", "exploration"};
+    return kNames[static_cast<std::size_t>(method)];
+}
+
+std::string to_text(const Step& step, const std::vector<CheckStage>& stages) {
+    const std::string who = fmt::format("rank {}, call {}: ", step.rank, step.call);
+    if (step.index == Step::kStages) return who + "the caller stages its input";
+    if (step.index == Step::kConsumes) return who + "the caller consumes the result";
+    const Plan& plan =
+        (*stages[static_cast<std::size_t>(step.stage)].plans)[static_cast<std::size_t>(step.rank)];
+    const Instruction& instruction = plan.instructions[static_cast<std::size_t>(step.index)];
+    const std::string line =
+        instruction.line == 0 ? "" : fmt::format(" (line {})", instruction.line);
+    return who + to_text(instruction, plan) + line;
+}
+
+}  // namespace peal

@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: Apache-2.0
+// Which bytes a data op touches.
+#pragma once
+
+#include <algorithm>
+
+#include "check/model.hpp"
+#include "plan/access.hpp"
+
+namespace peal::checker {
+
+inline bool is_staged(Direction direction) { return direction != Direction::out; }
+inline bool is_consumed(Direction direction) { return direction != Direction::in; }
+
+namespace detail {
+
+template <class Each>
+void touch_on_entry(const Model& model, const Op& op, std::int32_t rank, Each&& each) {
+    const Plan& plan = model.plan(op.call, rank);
+    for (std::size_t b = 0; b < plan.buffers.size(); ++b) {
+        const Buffer& buffer = plan.buffers[b];
+        if (buffer.kind != BufferKind::argument || buffer.bytes == 0) continue;
+        each(model.region(op.call, static_cast<std::uint16_t>(b), rank), 0, buffer.bytes, true);
+    }
+    for (const Staged* staged : model.meaning(op.call, rank).staged) {
+        if (staged->length == 0) continue;
+        each(model.region(op.call, staged->buffer, rank), staged->offset,
+             staged->offset + staged->length, true);
+    }
+    const RegionId tile = model.region(op.call, kTile, rank);
+    if (model.regions[tile].bytes > 0) each(tile, 0, model.regions[tile].bytes, true);
+    if (const RegionId entry = model.first_entry[op.call]; entry != kNone) {
+        each(entry + static_cast<RegionId>(rank), 0, 1, true);
+    }
+}
+
+template <class Each>
+void touch_on_return(const Model& model, const Op& op, std::int32_t rank, Each&& each) {
+    const Plan& plan = model.plan(op.call, rank);
+    for (std::size_t b = 0; b < plan.buffers.size(); ++b) {
+        const Buffer& buffer = plan.buffers[b];
+        if (buffer.kind != BufferKind::argument || buffer.bytes == 0) continue;
+        if (!is_consumed(buffer.direction)) continue;
+        each(model.region(op.call, static_cast<std::uint16_t>(b), rank), 0, buffer.bytes, false);
+    }
+    for (const Expected* output : model.meaning(op.call, rank).outputs) {
+        if (output->length == 0 || plan.buffers[output->buffer].kind != BufferKind::window)
+            continue;
+        each(model.region(op.call, output->buffer, rank), output->offset,
+             output->offset + output->length, false);
+    }
+    if (const RegionId entry = model.first_entry[op.call]; entry != kNone) {
+        for (std::int32_t peer = 0; peer < model.nranks; ++peer) {
+            if (peer != rank) each(entry + static_cast<RegionId>(peer), 0, 1, false);
+        }
+    }
+}
+
+// A `set` writes the whole cache line back: it may undo what others write to their cells in it.
+// Between `add`s, and between notifies of one cell, there is no such conflict.
+template <class Each>
+void touch_line(const Model& model, Event event, Each&& each) {
+    const Op& notify = model.agents[event.agent].ops[event.op + 1];
+    const Storage& storage = model.storage_of_cell(notify.cell);
+    const std::uint64_t number = notify.cell - storage.first_cell;
+    const auto owner = static_cast<RegionId>(number / storage.cells_per_rank());
+    const std::uint64_t mine = number % storage.cells_per_rank() * storage.cell_grain;
+    const RegionId region = storage.first_region + owner;
+    each(region, mine, mine + storage.cell_grain, false);
+    if (notify.notify != NotifyOp::set) return;
+    const std::uint64_t line = mine / kCacheLineBytes * kCacheLineBytes;
+    const std::uint64_t end = std::min(line + kCacheLineBytes, storage.bytes[0]);
+    const CellId first = storage.first_cell + static_cast<CellId>(owner * storage.cells_per_rank());
+    for (std::uint64_t at =
+             (line + storage.cell_grain - 1) / storage.cell_grain * storage.cell_grain;
+         at < end; at += storage.cell_grain) {
+        const CellInfo& cell = model.cells[first + at / storage.cell_grain];
+        if (at != mine && !cell.writers.empty()) {
+            each(region, at, at + storage.cell_grain, true);
+        }
+    }
+}
+
+}  // namespace detail
+
+// Calls each(region, begin, end, writes) for what the op touches, reads before writes.
+template <class Each>
+void for_each_touch(const Model& model, Event event, Each&& each) {
+    const Op& op = model.op(event);
+    const std::int32_t rank = model.agents[event.agent].rank;
+    switch (op.origin) {
+        case Origin::stages: detail::touch_on_entry(model, op, rank, each); break;
+        case Origin::consumes: detail::touch_on_return(model, op, rank, each); break;
+        case Origin::line: detail::touch_line(model, event, each); break;
+        case Origin::issue: break;
+        case Origin::instruction: {
+            const auto touch = [&](const Range& range, bool writes) {
+                if (range.length == 0) return;
+                each(model.region(op.call, range.buffer, range.rank), range.offset, end_of(range),
+                     writes);
+            };
+            for_each_access(
+                model.instruction(event).action, [&](const Range& range) { touch(range, false); },
+                [&](const Range& range) { touch(range, true); });
+            break;
+        }
+    }
+}
+
+}  // namespace peal::checker

@@ -1,0 +1,196 @@
+// SPDX-License-Identifier: Apache-2.0
+// Every built-in recipe is as strong as it must be and no stronger: break its plans in every small
+// way, and the checker finds it.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <functional>
+
+#include "peal/check.hpp"
+#include "peal/collective.hpp"
+#include "peal/error.hpp"
+
+namespace peal {
+namespace {
+
+enum class Change { deleted, earlier, later, shifted };
+
+struct Mutant {
+    Change change;
+    int rank;
+    std::size_t index;  // of the instruction in the plan as it was
+    std::string text;
+    std::vector<Plan> plans;
+};
+
+bool is_sync(const Instruction& instruction) {
+    return std::holds_alternative<Notify>(instruction.action) ||
+           std::holds_alternative<Wait>(instruction.action);
+}
+
+std::uint64_t element_bytes(const Plan& plan) { return bytes_of(plan.buffers.front().element); }
+
+// Every range of an instruction, to be changed in place.
+std::vector<Range*> ranges_of(Instruction& instruction) {
+    if (auto* copy = std::get_if<Copy>(&instruction.action)) return {&copy->dst, &copy->src};
+    std::vector<Range*> ranges;
+    if (auto* reduce = std::get_if<Reduce>(&instruction.action)) {
+        ranges.push_back(&reduce->dst);
+        for (Range& src : reduce->src) ranges.push_back(&src);
+    }
+    return ranges;
+}
+
+using Visit = std::function<void(const Mutant&)>;
+
+void mutate_sync(const std::vector<Plan>& plans, int rank, std::size_t i, const Visit& visit) {
+    const Plan& plan = plans[static_cast<std::size_t>(rank)];
+    const std::string text = to_text(plan.instructions[i], plan);
+    const auto with = [&](Change change,
+                          const std::function<void(std::vector<Instruction>&)>& edit) {
+        Mutant mutant{change, rank, i, text, plans};
+        edit(mutant.plans[static_cast<std::size_t>(rank)].instructions);
+        visit(mutant);
+    };
+    with(Change::deleted,
+         [&](auto& list) { list.erase(list.begin() + static_cast<std::ptrdiff_t>(i)); });
+    if (i > 0) with(Change::earlier, [&](auto& list) { std::swap(list[i], list[i - 1]); });
+    if (i + 1 < plan.instructions.size()) {
+        with(Change::later, [&](auto& list) { std::swap(list[i], list[i + 1]); });
+    }
+}
+
+void mutate_ranges(const std::vector<Plan>& plans, int rank, std::size_t i, const Visit& visit) {
+    const Plan& plan = plans[static_cast<std::size_t>(rank)];
+    Instruction original = plan.instructions[i];
+    for (std::size_t r = 0; r < ranges_of(original).size(); ++r) {
+        Mutant mutant{Change::shifted, rank, i, to_text(plan.instructions[i], plan), plans};
+        Instruction& changed = mutant.plans[static_cast<std::size_t>(rank)].instructions[i];
+        ranges_of(changed)[r]->offset += element_bytes(plan);
+        visit(mutant);
+    }
+}
+
+void for_each_mutant(const std::vector<Plan>& plans, const Visit& visit) {
+    for (const Plan& plan : plans) {
+        for (std::size_t i = 0; i < plan.instructions.size(); ++i) {
+            if (is_sync(plan.instructions[i])) {
+                mutate_sync(plans, plan.rank, i, visit);
+            } else {
+                mutate_ranges(plans, plan.rank, i, visit);
+            }
+        }
+    }
+}
+
+// What is checked: the recipe call after call, and the recipe followed by an allreduce over all of
+// the same window, which every rank stages as soon as the recipe returns: so the contract on return
+// is needed too.
+struct Trial {
+    std::vector<Plan> next;
+    Meaning meaning, next_meaning;
+
+    bool proves(const std::vector<Plan>& plans) const {
+        CheckStage first, second;
+        first.plans = &plans;
+        first.meaning = &meaning;
+        second.plans = &next;
+        second.meaning = &next_meaning;
+        return is_proved({first}) && is_proved({first, second});
+    }
+
+    // A plan that is not even well formed does not prove.
+    static bool is_proved(const std::vector<CheckStage>& stages) {
+        CheckOptions options;
+        options.calls = 2;
+        options.max_violations = 1;
+        try {
+            return check(stages, options).verdict == Verdict::proved;
+        } catch (const Error&) {
+            return false;
+        }
+    }
+};
+
+// A notify that is left out while a later one on the same cell says more: the peer waits longer,
+// for the later word, but not in vain. It stays in the recipe because the peer can go on sooner.
+bool later_notify_stands_in(const Mutant& mutant, const std::vector<Plan>& plans) {
+    const auto& list = plans[static_cast<std::size_t>(mutant.rank)].instructions;
+    const auto* lost = std::get_if<Notify>(&list[mutant.index].action);
+    if (mutant.change != Change::deleted || !lost) return false;
+    return std::any_of(list.begin() + static_cast<std::ptrdiff_t>(mutant.index) + 1, list.end(),
+                       [&](const Instruction& later) {
+                           const auto* notify = std::get_if<Notify>(&later.action);
+                           return notify && notify->cell == lost->cell;
+                       });
+}
+
+// The rounds of a pairwise exchange hold ranks back on purpose; order does not need all of them.
+bool is_pacing(const Collective& collective) { return collective.mode == "pairwise"; }
+
+struct Case {
+    CollectiveKind kind;
+    std::string mode;
+    int nranks;
+};
+
+std::vector<Case> cases() {
+    std::vector<Case> list;
+    for (const CollectiveKind kind : kCollectives) {
+        for (const Recipe& recipe : recipes(kind)) {
+            for (const int nranks : {3, 4})
+                list.push_back({kind, std::string(recipe.mode), nranks});
+        }
+    }
+    return list;
+}
+
+class Mutation : public testing::TestWithParam<Case> {};
+
+TEST_P(Mutation, IsFoundOrEquivalent) {
+    Collective collective;
+    collective.kind = GetParam().kind;
+    collective.mode = GetParam().mode;
+    collective.count = static_cast<std::uint64_t>(4 * GetParam().nranks + 3);
+    if (collective.kind == CollectiveKind::all_to_all_v) {
+        for (int i = 0; i < GetParam().nranks * GetParam().nranks; ++i)
+            collective.counts.push_back(2 + i % 3);
+    }
+    const std::vector<Plan> plans = compile(collective, GetParam().nranks);
+    Collective next;
+    next.mode = "mesh";
+    next.count = collective.count * static_cast<std::uint64_t>(GetParam().nranks);
+    Trial trial;
+    trial.next = compile(next, GetParam().nranks);
+    trial.meaning = meaning_of(collective, plans);
+    trial.next_meaning = meaning_of(next, trial.next);
+    ASSERT_TRUE(trial.proves(plans));
+    int found = 0;
+    int equivalent = 0;
+    for_each_mutant(plans, [&](const Mutant& mutant) {
+        if (!trial.proves(mutant.plans)) {
+            ++found;
+            return;
+        }
+        ++equivalent;
+        // A sync that moves past another sync, or past data that it does not guard, orders as much
+        // as it must. Nothing else may be left out or moved.
+        const bool moved = mutant.change == Change::earlier || mutant.change == Change::later;
+        const bool paced = mutant.change == Change::deleted && is_pacing(collective);
+        EXPECT_TRUE(moved || later_notify_stands_in(mutant, plans) || paced)
+            << "still proves: " << (mutant.change == Change::deleted ? "without " : "shifted ")
+            << "rank " << mutant.rank << ", instruction " << mutant.index << ": " << mutant.text;
+    });
+    RecordProperty("found", found);
+    RecordProperty("equivalent", equivalent);
+    std::cout << name(collective.kind) << " " << collective.mode << " " << GetParam().nranks << ": "
+              << found << " found, " << equivalent << " equivalent\n";
+}
+
+INSTANTIATE_TEST_SUITE_P(All, Mutation, testing::ValuesIn(cases()), [](const auto& info) {
+    return std::string(name(info.param.kind)) + "_" + info.param.mode + "_" +
+           std::to_string(info.param.nranks);
+});
+
+}  // namespace
+}  // namespace peal
