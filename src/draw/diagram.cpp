@@ -1,0 +1,159 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "draw/diagram.hpp"
+
+#include <algorithm>
+#include <map>
+#include <set>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "draw/label.hpp"
+#include "draw/layout.hpp"
+#include "draw/memory.hpp"
+#include "draw/signals.hpp"
+#include "plan/access.hpp"
+
+namespace peal::draw {
+namespace {
+
+bool same_place(const Step& a, const Step& b) {
+    return a.call == b.call && a.stage == b.stage && a.rank == b.rank && a.index == b.index;
+}
+
+bool contains(const std::vector<Step>& steps, const Step& wanted) {
+    return std::any_of(steps.begin(), steps.end(),
+                       [&](const Step& step) { return same_place(step, wanted); });
+}
+
+EventKind kind_of(const Action& action) {
+    if (std::holds_alternative<Notify>(action)) return EventKind::notify;
+    if (std::holds_alternative<Wait>(action)) return EventKind::wait;
+    bool touches_data = false;
+    for_each_range(action, [&](const Range&) { touches_data = true; });
+    return touches_data ? EventKind::data : EventKind::pipe;
+}
+
+class Builder {
+public:
+    Builder(const Violation& violation, const std::vector<CheckStage>& stages)
+        : violation_(violation), stages_(stages), signals_(stages) {}
+
+    Diagram build() && {
+        diagram_.title = std::string(name(violation_.kind));
+        if (!violation_.memory.empty()) diagram_.title += ": " + violation_.memory;
+        diagram_.message = violation_.message;
+        choose_lanes();
+        for (const Step& step : violation_.schedule) add_step(step, false);
+        for (const Step& step : violation_.steps) {
+            if (!contains(violation_.schedule, step)) add_step(step, can_block(step));
+        }
+        place_rows(diagram_, accesses_);
+        return std::move(diagram_);
+    }
+
+private:
+    void choose_lanes() {
+        std::set<std::int32_t> ranks;
+        for (const Step& step : violation_.schedule) see(step, ranks);
+        for (const Step& step : violation_.steps) see(step, ranks);
+        const auto nranks = static_cast<std::int32_t>(stages_.front().plans->size());
+        for (std::int32_t rank = 0; rank < nranks; ++rank) {
+            (ranks.contains(rank) ? diagram_.lanes : diagram_.idle).push_back(rank);
+        }
+    }
+    void see(const Step& step, std::set<std::int32_t>& ranks) {
+        ranks.insert(step.rank);
+        several_calls_ |= step.call > 0;
+    }
+
+    // A wait that is involved and yet not part of the schedule has not passed.
+    bool can_block(const Step& step) const {
+        const Instruction* what = instruction_of(step, stages_);
+        return what != nullptr && (std::holds_alternative<Wait>(what->action) ||
+                                   std::holds_alternative<WaitFlag>(what->action));
+    }
+
+    void add_step(const Step& step, bool blocked) {
+        announce_call(step);
+        Event event;
+        event.detail = to_text(step, stages_);
+        event.clash = contains(violation_.steps, step);
+        event.blocked = blocked;
+        if (const Instruction* what = instruction_of(step, stages_)) {
+            event.kind = kind_of(what->action);
+            event.label = label(step, *what, blocked);
+            if (const auto* notify = std::get_if<Notify>(&what->action)) {
+                signals_.carry_out(step, *notify);
+            }
+        } else {
+            event.kind = EventKind::caller;
+            event.label = step.index == Step::kStages ? "caller stages" : "caller consumes";
+        }
+        const std::size_t at = push(step.rank, std::move(event), accesses_of(step, stages_));
+        if (step.released_by >= 0) {
+            diagram_.arrows.push_back({event_of_[static_cast<std::size_t>(step.released_by)], at});
+        }
+        event_of_.push_back(at);
+    }
+
+    void announce_call(const Step& step) {
+        const auto [entry, is_new] = call_of_.try_emplace(step.rank, step.call);
+        if (!several_calls_ || (!is_new && entry->second == step.call)) return;
+        entry->second = step.call;
+        Event event;
+        event.kind = EventKind::call;
+        event.label = fmt::format("call {}", step.call);
+        if (stages_.size() > 1) event.label += ": " + plan_of(step, stages_).kernel;
+        push(step.rank, std::move(event), {});
+    }
+
+    std::string label(const Step& step, const Instruction& what, bool blocked) const {
+        const auto* notify = std::get_if<Notify>(&what.action);
+        const auto* wait = std::get_if<Wait>(&what.action);
+        const Cell* cell = notify ? &notify->cell : wait ? &wait->cell : nullptr;
+        const std::int64_t generation = cell ? signals_.generation(step, cell->buffer) : 0;
+        std::string text = short_label(what, plan_of(step, stages_), generation);
+        if (!blocked) return text;
+        return wait ? fmt::format("{}, sees {}", text, signals_.seen(step, *cell))
+                    : text + ", never set";
+    }
+
+    std::size_t push(std::int32_t rank, Event event, std::vector<Access> accesses) {
+        const auto lane = std::find(diagram_.lanes.begin(), diagram_.lanes.end(), rank);
+        event.lane = static_cast<std::size_t>(lane - diagram_.lanes.begin());
+        diagram_.events.push_back(std::move(event));
+        accesses_.push_back(std::move(accesses));
+        return diagram_.events.size() - 1;
+    }
+
+    const Violation& violation_;
+    const std::vector<CheckStage>& stages_;
+    Signals signals_;
+    bool several_calls_ = false;
+    Diagram diagram_;
+    std::vector<std::vector<Access>> accesses_;     // by event
+    std::vector<std::size_t> event_of_;             // by position in the schedule
+    std::map<std::int32_t, std::int32_t> call_of_;  // by rank
+};
+
+}  // namespace
+
+Diagram diagram_of(const Violation& violation, const std::vector<CheckStage>& stages) {
+    return Builder(violation, stages).build();
+}
+
+std::string ranks_text(const std::vector<std::int32_t>& ranks) {
+    std::string text;
+    for (std::size_t first = 0; first < ranks.size();) {
+        std::size_t last = first;
+        while (last + 1 < ranks.size() && ranks[last + 1] == ranks[last] + 1) ++last;
+        if (first > 0) text += ", ";
+        text += std::to_string(ranks[first]);
+        if (last > first) text += (last == first + 1 ? ", " : "..") + std::to_string(ranks[last]);
+        first = last + 1;
+    }
+    return (ranks.size() == 1 ? "rank " : "ranks ") + text;
+}
+
+}  // namespace peal::draw

@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+// A counterexample as a space-time diagram: one lane per rank, time downwards. It knows what is to
+// be seen and in which row; terminal.hpp and svg.hpp draw it.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "peal/check.hpp"
+
+namespace peal::draw {
+
+enum class EventKind : std::uint8_t {
+    call,    // a call begins; only in diagrams of several calls
+    caller,  // stages or consumes
+    data,
+    notify,
+    wait,
+    pipe,  // flags and barriers
+};
+
+struct Event {
+    EventKind kind = EventKind::data;
+    std::size_t lane = 0;  // position in Diagram::lanes
+    std::size_t row = 0;
+    std::string label;     // a few words
+    std::string detail;    // the whole story; may be empty
+    bool clash = false;    // one of the steps that break the rule
+    bool blocked = false;  // a wait that does not pass
+};
+
+// A notify and a wait that it let pass: positions in Diagram::events.
+struct Arrow {
+    std::size_t from = 0, to = 0;
+};
+
+struct Diagram {
+    std::string title;                 // "data race: data@0[0..64)"
+    std::string message;               // Violation::message
+    std::vector<std::int32_t> lanes;   // the ranks that take part
+    std::vector<std::int32_t> hidden;  // take part, and yet are not drawn
+    std::vector<std::int32_t> idle;    // the others
+    std::vector<Event> events;         // in the order in which they happen
+    std::vector<Arrow> arrows;
+    std::size_t rows = 0;
+};
+
+Diagram diagram_of(const Violation& violation, const std::vector<CheckStage>& stages);
+
+// "rank 1", "ranks 1, 4..7"
+std::string ranks_text(const std::vector<std::int32_t>& ranks);
+
+}  // namespace peal::draw

@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "draw/svg.hpp"
+
+#include <regex>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "draw/scenes.hpp"
+#include "draw/svg_text.hpp"
+
+namespace peal::draw {
+namespace {
+
+using test::overwritten_window;
+using test::ring_deadlock;
+using test::Scene;
+using testing::HasSubstr;
+using testing::Not;
+
+std::size_t count(const std::string& text, const std::string& what) {
+    std::size_t number = 0;
+    for (auto at = text.find(what); at != std::string::npos; at = text.find(what, at + 1)) ++number;
+    return number;
+}
+
+// Empty when every tag is closed in order, every attribute quoted and every & part of an entity.
+std::string ill_formed(const std::string& xml) {
+    static const std::regex tag(R"re(<(/?)([a-z]+)((?: [a-zA-Z:-]+="[^"<]*")*)(/?)>)re");
+    static const std::regex entity(R"(&(amp|lt|gt|quot|#39);)");
+    std::vector<std::string> open;
+    std::string text;  // what is not a tag
+    auto end = xml.begin();
+    for (std::sregex_iterator it(xml.begin(), xml.end(), tag), last; it != last; ++it) {
+        const std::smatch& match = *it;
+        text.append(end, match[0].first);
+        end = match[0].second;
+        text += match[3];
+        if (match[1].length() != 0) {
+            if (open.empty() || open.back() != match[2]) return "closes " + match[2].str();
+            open.pop_back();
+        } else if (match[4].length() == 0) {
+            open.push_back(match[2]);
+        }
+    }
+    text.append(end, xml.end());
+    if (!open.empty()) return "leaves open " + open.back();
+    text = std::regex_replace(text, entity, "");
+    return text.find_first_of("<&") == std::string::npos ? "" : "has a loose < or &";
+}
+
+TEST(Svg, IsWellFormed) {
+    for (int nranks = 2; nranks <= 8; ++nranks) {
+        EXPECT_EQ(ill_formed(to_svg(overwritten_window(nranks).diagram())), "");
+        EXPECT_EQ(ill_formed(to_svg(ring_deadlock(nranks).diagram())), "");
+    }
+    EXPECT_EQ(ill_formed("<g><rect/></g>"), "");
+    EXPECT_EQ(ill_formed("<g><rect></g>"), "closes g");
+    EXPECT_EQ(ill_formed("<g>a < b</g>"), "has a loose < or &");
+}
+
+TEST(Svg, TextIsEscaped) {
+    EXPECT_EQ(escape_xml("a <- b & \"c\" 'd' > é"),
+              "a &lt;- b &amp; &quot;c&quot; &#39;d&#39; &gt; é");
+    EXPECT_EQ(escape_xml("a\x01"
+                         "b\xff"),
+              "a\ufffdb\ufffd");
+    Scene scene = ring_deadlock(2);
+    scene.violation.memory = "<&>";
+    scene.violation.message = "</svg> & \"more\"";
+    const std::string svg = to_svg(scene.diagram());
+    EXPECT_EQ(ill_formed(svg), "");
+    EXPECT_THAT(svg, HasSubstr(">deadlock: &lt;&amp;&gt;</text>"));
+    EXPECT_THAT(svg, HasSubstr(">&lt;/svg&gt; &amp; &quot;more&quot;</text>"));
+}
+
+TEST(Svg, ShowsEveryLaneStepArrowAndMark) {
+    for (int nranks = 2; nranks <= 8; ++nranks) {
+        const Diagram diagram = overwritten_window(nranks).diagram();
+        const std::string svg = to_svg(diagram);
+        EXPECT_EQ(count(svg, "class=\"rank\""), diagram.lanes.size());
+        EXPECT_EQ(count(svg, "<g>"), diagram.events.size());
+        EXPECT_EQ(count(svg, "class=\"arrow\""), diagram.arrows.size());
+        EXPECT_EQ(count(svg, "class=\"head\""), diagram.arrows.size());
+        EXPECT_EQ(count(svg, "class=\"clash\""), 2u);
+        EXPECT_EQ(count(svg, "class=\"bracket\""), 2u);
+        EXPECT_EQ(count(svg, "class=\"call\""), static_cast<std::size_t>(nranks) + 1);
+    }
+    EXPECT_EQ(count(to_svg(ring_deadlock(5).diagram()), "class=\"clash blocked\""), 5u);
+}
+
+TEST(Svg, TellsTheWholeStory) {
+    const std::string svg = to_svg(overwritten_window(2).diagram());
+    EXPECT_THAT(svg, HasSubstr("class=\"title\" text-anchor=\"start\" xml:space=\"preserve\">"
+                               "data race: data@1[0..64)</text>"));
+    EXPECT_THAT(svg, HasSubstr("<title>rank 0, call 0: notify sig[0]@1 += 1</title>"));
+    EXPECT_THAT(svg, HasSubstr("nothing orders them"));
+    EXPECT_THAT(svg, Not(HasSubstr("not involved")));
+}
+
+TEST(Svg, NamesTheRanksThatTakeNoPart) {
+    Scene scene(4);
+    scene.plans.on(2).drain();
+    scene.step(0, 2, 0);
+    scene.involve(0, 2, 0);
+    EXPECT_THAT(to_svg(scene.diagram()), HasSubstr(">not involved: ranks 0, 1, 3</text>"));
+}
+
+TEST(Svg, NeedsNothingFromElsewhere) {
+    const std::string svg = to_svg(overwritten_window(3).diagram());
+    EXPECT_EQ(count(svg, "http"), 1u);  // its own name space
+    EXPECT_THAT(svg, Not(HasSubstr("href")));
+    EXPECT_THAT(svg, Not(HasSubstr("url(")));
+}
+
+}  // namespace
+}  // namespace peal::draw
