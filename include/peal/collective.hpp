@@ -37,12 +37,15 @@ inline constexpr std::array kCollectives = {
 std::string_view name(CollectiveKind kind);
 std::optional<CollectiveKind> collective_from(std::string_view name);
 
-// One way to do it, with the row that docs/collectives.md shows for it.
+// One way to do it, with its row of the table in docs/collectives.md. P is the number of ranks, N
+// the bytes of `count` elements; where the root's part differs, it follows.
 struct Recipe {
-    std::string_view mode;   // "mesh", "ring", ...
-    std::string_view steps;  // as formulas in P (ranks) and N (bytes of `count` elements)
-    std::string_view bytes;  // moved per rank, out of place
-    std::string_view order;  // of the reduction; "-" when nothing is reduced
+    std::string_view mode;     // "mesh", "ring", ...
+    std::string_view steps;    // hand-overs on the longest path
+    std::string_view bytes;    // read and written per rank, out of place
+    std::string_view window;   // bytes of `data`
+    std::string_view signals;  // notifies per rank
+    std::string_view order;    // of the reduction
 };
 const std::vector<Recipe>& recipes(CollectiveKind kind);
 
@@ -87,8 +90,8 @@ std::uint64_t output_count(const Collective& collective, int rank, int nranks);
 inline std::vector<Plan> compile(const Collective& collective, int nranks,
                                  const CompileOptions& options = {}) {
     validate(collective, nranks);
-    return compile(program_of(collective), name(collective.kind), bindings_of(collective),
-                   nranks, options);
+    return compile(program_of(collective), name(collective.kind), bindings_of(collective), nranks,
+                   options);
 }
 
 }  // namespace peal

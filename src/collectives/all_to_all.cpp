@@ -8,55 +8,81 @@ using namespace ir;  // NOLINT: recipes read like the IR they make
 
 namespace {
 
-// Everybody pushes its blocks, to its right neighbour first so that the pushes spread. In place,
+// Pushes one block after another, to the right neighbour first so that the pushes spread. In place,
 // the own blocks are set aside before anybody may write.
 //   1  I have come: my target may be written
 //   2  my block is in your target
-// `pace` is called after each push with its number.
-void push(const Site& at, const std::function<void(const Site&, const ExprPtr& i)>& pace) {
-    const Part mine = block(at.count, rank());
-    const ExprPtr aside = at.input ? nullptr : at.load_own(at.blocks());
+class Push {
+public:
+    explicit Push(const Site& site)
+        : at(site),
+          mine(block(site.count, rank())),
+          aside(site.input ? nullptr : site.load_own(site.blocks())) {}
+
+    void own_block() const { at.stage(mine, mine.offset); }
+
+    void block_to(const Site& here, const ExprPtr& peer) const {
+        const Part theirs = block(at.count, peer);
+        const ExprPtr piece = aside ? here.b.Slice(aside, theirs.offset, theirs.count)
+                                    : here.b.Load(at.input, theirs.offset, theirs.count);
+        here.b.RemoteStore(piece, at.target, peer, mine.offset);
+        here.notify(peer, integer(2));
+    }
+
+    void finish() const {
+        at.unstage(at.blocks(), integer(0));
+        at.advance(integer(2));
+    }
+
+private:
+    const Site& at;
+    Part mine;
+    ExprPtr aside;
+};
+
+void mesh(const Site& at) {
+    const Push push(at);
     at.notify_peers(1);
-    at.stage(mine, mine.offset);
+    push.own_block();
     at.b.EmitFor("i", integer(1), nranks(), [&](LoweringBuilder& loop, const ExprPtr& i) {
         const Site here = at.in(loop);
         const ExprPtr peer = loop.Bind("to", (rank() + i) % nranks());
-        const Part theirs = block(at.count, peer);
-        const ExprPtr piece = aside ? loop.Slice(aside, theirs.offset, theirs.count)
-                                    : loop.Load(at.input, theirs.offset, theirs.count);
         here.wait(peer, integer(1));
-        loop.RemoteStore(piece, at.target, peer, mine.offset);
-        here.notify(peer, integer(2));
-        pace(here, i);
+        push.block_to(here, peer);
     });
-}
-
-void finish(const Site& at) {
-    at.unstage(at.blocks(), integer(0));
-    at.advance(integer(2));
-}
-
-void mesh(const Site& at) {
-    push(at, [](const Site&, const ExprPtr&) {});
     at.wait_peers(2);
-    finish(at);
+    push.finish();
 }
 
-// The same, in P-1 rounds: in round i each rank sends to the rank i after it and does not go on
-// before the block of the rank i before it has come, so that few pushes are under way at a time.
+// In P-1 rounds: in round i each rank pushes to the rank i after it and does not go on before the
+// block of the rank i before it has come, so that few pushes are under way at a time. In the second
+// half of the rounds the receiver's own block has come already, and says that it is there.
 void pairwise(const Site& at) {
-    push(at, [](const Site& here, const ExprPtr& i) {
+    const Push push(at);
+    const ExprPtr half = at.b.Bind("half", nranks() / integer(2) + 1);
+    at.b.EmitFor("i", integer(1), half, [&](LoweringBuilder& loop, const ExprPtr& i) {
+        const Site here = at.in(loop);
+        loop.EmitIf(Less(i, nranks()), [&](LoweringBuilder& b) {
+            here.in(b).notify((rank() + nranks() - i) % nranks(), integer(1));
+        });
+    });
+    push.own_block();
+    at.b.EmitFor("i", integer(1), nranks(), [&](LoweringBuilder& loop, const ExprPtr& i) {
+        const Site here = at.in(loop);
+        const ExprPtr peer = loop.Bind("to", (rank() + i) % nranks());
+        loop.EmitIf(Less(i, half), [&](LoweringBuilder& b) { here.in(b).wait(peer, integer(1)); });
+        push.block_to(here, peer);
         here.wait((rank() + nranks() - i) % nranks(), integer(2));
     });
-    finish(at);
+    push.finish();
 }
 
 }  // namespace
 
 std::vector<Entry> all_to_all_recipes() {
     return {
-        {{"mesh", "2", "4P N", "-"}, mesh},
-        {{"pairwise", "P", "4P N", "-"}, pairwise},
+        {{"mesh", "2", "4P N", "P N", "2(P-1)", "-"}, mesh},
+        {{"pairwise", "P", "4P N", "P N", "P-1 + floor(P/2)", "-"}, pairwise},
     };
 }
 

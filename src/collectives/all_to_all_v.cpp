@@ -55,7 +55,10 @@ ExprPtr most_received(const Site& at) {
 }
 
 std::vector<Entry> all_to_all_v_recipes() {
-    return {{{"mesh", "2", "2 (sent + received) bytes", "-"}, mesh}};
+    return {
+        {{"mesh", "2", "2 (sent + received)", "the most that a rank receives", "2(P-1)", "-"},
+         mesh},
+    };
 }
 
 }  // namespace peal::collectives

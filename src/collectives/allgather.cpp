@@ -46,8 +46,8 @@ void ring(const Site& at) {
 
 std::vector<Entry> allgather_recipes() {
     return {
-        {{"mesh", "2", "4P N", "-"}, mesh},
-        {{"ring", "P", "4P N", "-"}, ring},
+        {{"mesh", "2", "4P N", "P N", "2(P-1)", "-"}, mesh},
+        {{"ring", "P", "4P N", "P N", "P", "-"}, ring},
     };
 }
 

@@ -25,20 +25,22 @@ void mesh(const Site& at) {
 // Rank r combines part r of all vectors, then everybody collects the parts.
 //   1  staged
 //   2  my part is combined; it stands over part r of my own vector, which nobody else has read
-//   3  I have collected
+//   3  I have collected yours
 void two_phase(const Site& at) {
     const auto part_of = [&](const ExprPtr& r) { return part(at.count, nranks(), r); };
     const Part mine = part_of(rank());
     at.stage(at.whole(), integer(0));
     at.meet(1);
     at.b.Store(at.combine_in_rank_order(mine), at.target, mine.offset);
-    at.meet(2);
+    at.notify_peers(2);
+    at.unstage(mine, mine.offset);
     at.for_each_peer([&](const Site& here, const ExprPtr& peer) {
         const Part theirs = part_of(peer);
+        here.wait(peer, integer(2));
         here.deliver(here.load(theirs, peer), theirs.offset, theirs.offset);
+        here.notify(peer, integer(3));
     });
-    at.unstage(mine, mine.offset);
-    at.meet(3);
+    at.wait_peers(3);
     at.advance(integer(3));
 }
 
@@ -190,16 +192,15 @@ void halving_doubling(const Site& at) { HalvingDoubling(at).run(); }
 
 std::vector<Entry> allreduce_recipes() {
     return {
-        {{"mesh", "2", "(P+3) N", "rank order"}, mesh},
-        {{"two_phase", "3", "5 N + N/P", "rank order"}, two_phase},
-        {{"ring", "2P-1", "(9 - 5/P) N",
-          "part i: ranks i+1, i+2, ... i (mod P), the same on every rank"},
+        {{"mesh", "2", "(P+3) N", "N", "2(P-1)", "rank order"}, mesh},
+        {{"two_phase", "3", "(5 + 1/P) N", "N", "3(P-1)", "rank order"}, two_phase},
+        {{"ring", "2P-1", "(9 - 5/P) N", "N", "2P-1", "part i: ranks i+1, i+2, ... i (mod P)"},
          ring},
-        {{"bidirectional_ring", "2P-1", "(9 - 5/P) N",
-          "as ring; the second half of the vector in the other direction"},
+        {{"bidirectional_ring", "2P-1", "(9 - 5/P) N", "N", "2(2P-1)",
+          "as ring; the second half of the vector the other way round"},
          bidirectional_ring},
-        {{"halving_doubling", "2 log2 P + 1, and 2 more when P is not a power of two",
-          "(9 - 5/Q) N", "a binary tree over ranks, the same on every rank"},
+        {{"halving_doubling", "2 log2 P + 1", "(9 - 5/P) N", "N", "3 log2 P",
+          "a binary tree over ranks"},
          halving_doubling},
     };
 }

@@ -121,12 +121,13 @@ void scatter_allgather(const Site& at) {
                 inner.notify(peer, integer(2));
             });
             collect(here, here.root);
+            here.notify(here.root, integer(3));
             here.unstage(mine, mine.offset);
             for_each_other(here, [&](const Site& inner, const ExprPtr& peer) {
                 inner.wait(peer, integer(2));
                 collect(inner, peer);
+                inner.notify(peer, integer(3));
             });
-            here.notify_peers(3);
             for_each_other(
                 here, [](const Site& inner, const ExprPtr& peer) { inner.wait(peer, integer(3)); });
         });
@@ -137,9 +138,11 @@ void scatter_allgather(const Site& at) {
 
 std::vector<Entry> broadcast_recipes() {
     return {
-        {{"mesh", "2", "root 4 N, others 2 N", "-"}, mesh},
-        {{"tree", "2 ceil(log2 P)", "root and inner ranks 4 N, leaves 2 N", "-"}, tree},
-        {{"scatter_allgather", "3", "root 4 N, others 2 N + 2 N/P", "-"}, scatter_allgather},
+        {{"mesh", "2", "2 N; root 4 N", "N", "1; root P-1", "-"}, mesh},
+        {{"tree", "2 ceil(log2 P)", "leaves 2 N; others 4 N", "N", "1 and one per child", "-"},
+         tree},
+        {{"scatter_allgather", "3", "(2 + 2/P) N; root 4 N", "N", "2P-3; root P-1", "-"},
+         scatter_allgather},
     };
 }
 

@@ -36,7 +36,9 @@ void mesh(const Site& at) {
 }  // namespace
 
 std::vector<Entry> gather_recipes() {
-    return {{{"mesh", "2", "root (2P+2) N, others 2 N", "-"}, mesh}};
+    return {
+        {{"mesh", "2", "2 N; root (2P+2) N", "P N", "1; root P-1", "-"}, mesh},
+    };
 }
 
 }  // namespace peal::collectives

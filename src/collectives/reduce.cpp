@@ -31,7 +31,9 @@ void mesh(const Site& at) {
 }  // namespace
 
 std::vector<Entry> reduce_recipes() {
-    return {{{"mesh", "2", "root (P+3) N, others 2 N", "rank order"}, mesh}};
+    return {
+        {{"mesh", "2", "2 N; root (P+3) N", "N", "1; root P-1", "rank order"}, mesh},
+    };
 }
 
 }  // namespace peal::collectives

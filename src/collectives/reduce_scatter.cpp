@@ -36,8 +36,8 @@ void ring(const Site& at) {
 
 std::vector<Entry> reduce_scatter_recipes() {
     return {
-        {{"mesh", "2", "(3P+1) N", "rank order"}, mesh},
-        {{"ring", "P", "(5P-1) N", "block i: ranks i+1, i+2, ... i (mod P)"}, ring},
+        {{"mesh", "2", "(3P+1) N", "P N", "2(P-1)", "rank order"}, mesh},
+        {{"ring", "P", "(5P-1) N", "P N", "P", "block i: ranks i+1, i+2, ... i (mod P)"}, ring},
     };
 }
 

@@ -22,7 +22,7 @@ Rehearsal::Rehearsal(Stage& stage, const Collective& collective, const Ports& po
     : stage_(stage), collective_(collective), ports_(ports) {}
 
 std::byte* Rehearsal::at(int rank, std::size_t buffer, const Region& region) {
-    const std::uint64_t offset = ports_.in_window ? region.offset : 0;
+    const std::uint64_t offset = collective_.in_place ? region.offset : 0;
     return stage_.memory(rank, buffer) + offset * bytes_of(collective_.element);
 }
 
@@ -32,7 +32,7 @@ void Rehearsal::put_inputs(int call) {
     const int nranks = stage_.nranks();
     for (int rank = 0; rank < nranks; ++rank) {
         inputs_.push_back(input(collective_, rank, nranks, call));
-        if (!ports_.in_window && ports_.output != ports_.input) {
+        if (!collective_.in_place && ports_.output != ports_.input) {
             std::fill_n(stage_.memory(rank, ports_.output), stage_.bytes(rank, ports_.output),
                         kUntouched);
         }
@@ -109,14 +109,10 @@ Outcome rehearse(const std::vector<Plan>& plans, const Collective& collective, c
     return outcome;
 }
 
-Ports ports_of(const Collective& collective) {
-    if (collective.in_place) return {0, 0, true};
-    return {0, 1, false};
-}
-
 Outcome rehearse(const Collective& collective, int nranks, int calls,
                  const EngineOptions& options) {
-    return rehearse(compile(collective, nranks), collective, ports_of(collective), calls, options);
+    const std::vector<Plan> plans = compile(collective, nranks);
+    return rehearse(plans, collective, ports_of(collective, plans.front()), calls, options);
 }
 
 }  // namespace peal::golden

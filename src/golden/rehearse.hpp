@@ -9,12 +9,13 @@
 #include <vector>
 
 #include "golden/golden.hpp"
+#include "peal/check.hpp"
 #include "peal/engine.hpp"
 
 namespace peal::golden {
 
-// The memory of all ranks for one set of plans: private buffers, and windows that live across calls.
-// Windows and signals are those given by name in `shared`, or made here.
+// The memory of all ranks for one set of plans: private buffers, and windows that live across
+// calls. Windows and signals are those given by name in `shared`, or made here.
 class Stage {
 public:
     using Shared = std::map<std::string, SymmetricMemory*, std::less<>>;
@@ -33,14 +34,7 @@ private:
     std::vector<std::vector<Binding>> bindings_;
 };
 
-// Which buffers of the plans hold a collective's input and output; the same one when in place.
-struct Ports {
-    std::size_t input = 0;
-    std::size_t output = 0;
-    bool in_window = false;  // at input_region and output_region of a window
-};
-
-// One call after another: puts known inputs in, and compares what comes out.
+// One call after another: puts known inputs in at the ports, and compares what comes out.
 class Rehearsal {
 public:
     Rehearsal(Stage& stage, const Collective& collective, const Ports& ports);
@@ -70,6 +64,5 @@ Outcome rehearse(const std::vector<Plan>& plans, const Collective& collective, c
 
 // The same for a built-in collective, compiled here.
 Outcome rehearse(const Collective& collective, int nranks, int calls, const EngineOptions& options);
-Ports ports_of(const Collective& collective);
 
 }  // namespace peal::golden

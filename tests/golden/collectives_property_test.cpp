@@ -126,7 +126,7 @@ TEST(Collectives, AnyAfterAnyOtherOnSharedWindows) {
                                             << name(each.kind) << " " << each.mode);
             const std::vector<Plan> plans = compile(collective, nranks);
             golden::Stage stage(plans, {{"data", &data}, {"signal", &signal}});
-            golden::Rehearsal rehearsal(stage, collective, golden::ports_of(collective));
+            golden::Rehearsal rehearsal(stage, collective, ports_of(collective, plans.front()));
             rehearsal.put_inputs(step);
             engine.run(plans, stage.bindings());
             EXPECT_EQ(rehearsal.check_outputs(step).value_or("ok"), "ok");

@@ -1,0 +1,227 @@
+// SPDX-License-Identifier: Apache-2.0
+// What docs/collectives.md and recipes() say that each recipe costs, counted in its plans.
+#include <gtest/gtest.h>
+
+#include <bit>
+#include <fstream>
+#include <functional>
+#include <map>
+#include <sstream>
+
+#include "peal/collective.hpp"
+#include "peal/ops.hpp"
+
+namespace peal {
+namespace {
+
+constexpr std::uint64_t kCount = 512;
+constexpr std::uint64_t kBytes = kCount * 4;
+
+struct Cost {
+    std::uint64_t bytes;
+    std::uint64_t notifies;
+    bool operator==(const Cost&) const = default;
+};
+void PrintTo(const Cost& cost, std::ostream* out) {
+    *out << cost.bytes << " bytes, " << cost.notifies << " notifies";
+}
+
+// The formulas of the table: of the root (or of every rank), and of the others where they differ.
+struct Formula {
+    std::function<Cost(std::uint64_t p)> root;
+    std::function<Cost(std::uint64_t p)> others;
+};
+
+const std::map<std::string, Formula>& formulas() {
+    constexpr std::uint64_t n = kBytes;
+    const auto log2 = [](std::uint64_t p) { return std::uint64_t(std::bit_width(p) - 1); };
+    const auto once = [](std::uint64_t) { return Cost{2 * n, 1}; };
+    static const std::map<std::string, Formula> table = {
+        {"allreduce mesh",
+         {[](auto p) {
+              return Cost{(p + 3) * n, 2 * (p - 1)};
+          },
+          {}}},
+        {"allreduce two_phase",
+         {[](auto p) {
+              return Cost{5 * n + n / p, 3 * (p - 1)};
+          },
+          {}}},
+        {"allreduce ring",
+         {[](auto p) {
+              return Cost{9 * n - 5 * n / p, 2 * p - 1};
+          },
+          {}}},
+        {"allreduce bidirectional_ring",
+         {[](auto p) {
+              return Cost{9 * n - 5 * n / p, 2 * (2 * p - 1)};
+          },
+          {}}},
+        {"allreduce halving_doubling",
+         {[=](auto p) {
+              return Cost{9 * n - 5 * n / p, 3 * log2(p)};
+          },
+          {}}},
+        {"reduce_scatter mesh",
+         {[](auto p) {
+              return Cost{(3 * p + 1) * n, 2 * (p - 1)};
+          },
+          {}}},
+        {"reduce_scatter ring",
+         {[](auto p) {
+              return Cost{(5 * p - 1) * n, p};
+          },
+          {}}},
+        {"allgather mesh",
+         {[](auto p) {
+              return Cost{4 * p * n, 2 * (p - 1)};
+          },
+          {}}},
+        {"allgather ring",
+         {[](auto p) {
+              return Cost{4 * p * n, p};
+          },
+          {}}},
+        {"broadcast mesh",
+         {[](auto p) {
+              return Cost{4 * n, p - 1};
+          },
+          once}},
+        {"broadcast scatter_allgather",
+         {[](auto p) {
+              return Cost{4 * n, p - 1};
+          },
+          [](auto p) {
+              return Cost{2 * n + 2 * n / p, 2 * p - 3};
+          }}},
+        {"all_to_all mesh",
+         {[](auto p) {
+              return Cost{4 * p * n, 2 * (p - 1)};
+          },
+          {}}},
+        {"all_to_all pairwise",
+         {[](auto p) {
+              return Cost{4 * p * n, 2 * (p - 1)};
+          },
+          {}}},
+        {"all_to_all_v mesh",
+         {[](auto p) {
+              return Cost{4 * p * n, 2 * (p - 1)};
+          },
+          {}}},
+        {"reduce mesh",
+         {[](auto p) {
+              return Cost{(p + 3) * n, p - 1};
+          },
+          once}},
+        {"gather mesh",
+         {[](auto p) {
+              return Cost{(2 * p + 2) * n, p - 1};
+          },
+          once}},
+        {"scatter mesh",
+         {[](auto p) {
+              return Cost{(2 * p + 2) * n, p - 1};
+          },
+          once}},
+        {"barrier mesh",
+         {[](auto p) {
+              return Cost{0, p - 1};
+          },
+          {}}},
+        {"barrier dissemination",
+         {[=](auto p) {
+              return Cost{0, log2(p)};
+          },
+          {}}},
+    };
+    return table;
+}
+
+Cost cost_of(const Plan& plan) {
+    const Traffic counted = traffic(plan);
+    return {counted.bytes_read + counted.bytes_written, counted.notifies};
+}
+
+std::vector<Plan> plans_of(CollectiveKind kind, std::string_view mode, int nranks) {
+    Collective collective;
+    collective.kind = kind;
+    collective.mode = mode;
+    collective.count = kCount;
+    if (kind == CollectiveKind::all_to_all_v) {
+        collective.counts.assign(static_cast<std::size_t>(nranks * nranks), kCount);
+    }
+    return compile(collective, nranks);
+}
+
+TEST(RecipeCosts, AreWhatTheTableSays) {
+    std::size_t checked = 0;
+    for (const CollectiveKind kind : kCollectives) {
+        for (const Recipe& recipe : recipes(kind)) {
+            const std::string key = std::string(name(kind)) + " " + std::string(recipe.mode);
+            const auto formula = formulas().find(key);
+            if (formula == formulas().end()) continue;  // the tree has a test of its own
+            ++checked;
+            for (const int nranks : {2, 4, 8, 16}) {
+                const auto p = static_cast<std::uint64_t>(nranks);
+                for (const Plan& plan : plans_of(kind, recipe.mode, nranks)) {
+                    const bool other = plan.rank != 0 && formula->second.others;
+                    EXPECT_EQ(cost_of(plan),
+                              (other ? formula->second.others : formula->second.root)(p))
+                        << key << ", rank " << plan.rank << " of " << nranks;
+                }
+            }
+        }
+    }
+    EXPECT_EQ(checked, formulas().size());
+}
+
+TEST(RecipeCosts, InATreeLeavesMoveHalf) {
+    for (const Plan& plan : plans_of(CollectiveKind::broadcast, "tree", 8)) {
+        const auto children =
+            std::vector<std::uint64_t>{3, 2, 1, 1, 0, 0, 0, 0}[std::size_t(plan.rank)];
+        EXPECT_EQ(cost_of(plan),
+                  (Cost{children ? 4 * kBytes : 2 * kBytes, children + (plan.rank ? 1 : 0)}))
+            << plan.rank;
+    }
+}
+
+// A fused mesh allreduce reads each peer's window once and writes the output once.
+TEST(RecipeCosts, FusedMeshAllreduceTouchesEachPeerOnce) {
+    for (const Plan& plan : plans_of(CollectiveKind::allreduce, "mesh", 8)) {
+        const Traffic counted = traffic(plan);
+        EXPECT_EQ(counted.remote_bytes_read, 7 * kBytes);
+        EXPECT_EQ(counted.remote_bytes_written, 0u);
+        EXPECT_EQ(counted.bytes_written, 2 * kBytes);  // staging, and the output
+        EXPECT_EQ(plan.tile_bytes, 0u);
+    }
+}
+
+TEST(RecipeCosts, DocumentationHasEveryRow) {
+    std::ifstream file(PEAL_SOURCE_DIR "/docs/collectives.md");
+    ASSERT_TRUE(file);
+    std::stringstream text;
+    text << file.rdbuf();
+    for (const CollectiveKind kind : kCollectives) {
+        for (const Recipe& recipe : recipes(kind)) {
+            std::stringstream row;
+            row << "| " << name(kind) << " | " << recipe.mode << " | " << recipe.steps << " | "
+                << recipe.bytes << " | " << recipe.window << " | " << recipe.signals << " | "
+                << recipe.order << " |\n";
+            EXPECT_NE(text.str().find(row.str()), std::string::npos) << row.str();
+        }
+    }
+}
+
+TEST(Recipes, AreTheModesOfTheRegistry) {
+    for (const CollectiveKind kind : kCollectives) {
+        const std::string op = (kind == CollectiveKind::barrier ? "pld.system." : "pld.tensor.") +
+                               std::string(name(kind));
+        std::vector<std::string_view> modes = {"auto"};
+        for (const Recipe& recipe : recipes(kind)) modes.push_back(recipe.mode);
+        EXPECT_EQ(ir::find_op(op)->attributes.back().words, modes) << op;
+    }
+}
+
+}  // namespace
+}  // namespace peal
