@@ -25,6 +25,7 @@ int run(int argc, char** argv) {
     app.set_version_flag("--version", "peal 0.1.0");
     int exit_code = peal::cli::kFine;
     peal::cli::add_run(app, exit_code);
+    peal::cli::add_check(app, exit_code);
     peal::cli::add_show(app, exit_code);
     peal::cli::add_demo(app, exit_code);
     try {

@@ -48,6 +48,7 @@ void add_show(CLI::App& app, int& exit_code) {
     CLI::App* command = app.add_subcommand("show", "print a program as IR, lowered, or as plans");
     auto options = std::make_shared<ShowOptions>();
     add_target_options(*command, options->target);
+    add_ranks_option(*command, options->target);
     command->add_flag("--ir", options->ir, "the program before lowering");
     command->add_flag("--lowered", options->lowered,
                       "collectives expanded into notify, wait, load, store");

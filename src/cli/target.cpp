@@ -140,7 +140,6 @@ std::vector<std::int64_t> uneven_counts(std::uint64_t count, int nranks) {
 
 void add_target_options(CLI::App& command, TargetOptions& options) {
     command.add_option("target", options.target, "a collective, or file.peal[:kernel]")->required();
-    command.add_option("-n,--ranks", options.ranks, "ranks (default 4, or one per device)");
     command.add_option("--algo", options.algorithm, "recipe of a collective (default auto)");
     auto* count = command.add_option("--count", options.count,
                                      "elements per rank; the symbol n of a kernel (default 256)");
@@ -154,6 +153,10 @@ void add_target_options(CLI::App& command, TargetOptions& options) {
     command.add_option("-p,--platform", options.platform, "host a2a3sim a5sim (default host)");
     command.add_option("-d,--devices", options.devices, "2..16 devices: 0-3 or 0,2,4");
     command.add_flag("--in-place", options.in_place, "input and result are in the window itself");
+}
+
+void add_ranks_option(CLI::App& command, TargetOptions& options) {
+    command.add_option("-n,--ranks", options.ranks, "ranks (default 4, or one per device)");
 }
 
 int rank_count(const TargetOptions& options) {
@@ -189,7 +192,7 @@ Collective collective_for(CollectiveKind kind, const TargetOptions& options, int
                            options.op));
     collective.element = *element;
     collective.op = *op;
-    collective.count = options.count;
+    collective.count = kind == CollectiveKind::barrier ? 0 : options.count;
     collective.root = options.root;
     collective.in_place = options.in_place;
     if (kind == CollectiveKind::all_to_all_v) {

@@ -30,7 +30,9 @@ struct TargetOptions {
     bool in_place = false;
 };
 
+// Everything but -n, which some commands take as a range.
 void add_target_options(CLI::App& command, TargetOptions& options);
+void add_ranks_option(CLI::App& command, TargetOptions& options);
 
 // The number of ranks that -n and -d ask for together.
 int rank_count(const TargetOptions& options);
@@ -48,6 +50,11 @@ Target resolve(const TargetOptions& options);
 
 // The collective of that name with these options; `settings` may hold counts.
 Collective collective_for(CollectiveKind kind, const TargetOptions& options, int nranks);
+
+// The collective that a .peal kernel is said to compute (--expect), sized by the kernel's own
+// buffers. Throws Error(usage) when the kernel has no fitting input and output.
+Collective expected_collective(const std::string& expected, const TargetOptions& options,
+                               const Target& target, const std::vector<Plan>& plans);
 
 std::vector<Plan> plans_for(const Target& target);
 

@@ -1,0 +1,170 @@
+// SPDX-License-Identifier: Apache-2.0
+// peal check: prove a program over every interleaving, or show the shortest way it breaks.
+#include <cstdio>
+#include <fstream>
+
+#include <fmt/format.h>
+
+#include "cli/check_jobs.hpp"
+#include "cli/check_report.hpp"
+#include "cli/commands.hpp"
+#include "draw/diagram.hpp"
+#include "draw/svg.hpp"
+#include "peal/error.hpp"
+
+namespace peal::cli {
+namespace {
+
+struct CheckArguments {
+    CheckCommand command;
+    CheckOptions options;
+    std::string svg;
+    bool json = false;
+};
+
+void show_progress(const CheckProgress& progress) {
+    const double rate =
+        progress.seconds > 0 ? static_cast<double>(progress.states) / progress.seconds : 0;
+    fmt::print(stderr, "peal: {} states, {:.0f}/s, frontier {}, {} MiB, {:.0f} s\n",
+               progress.states, rate, progress.frontier, progress.memory_bytes >> 20,
+               progress.seconds);
+}
+
+// Written beside its place and moved there, so that no half of a file is ever seen.
+void write_whole(const std::string& path, const std::string& text) {
+    const std::string part = path + ".part";
+    std::ofstream file(part, std::ios::binary);
+    file << text;
+    file.close();
+    if (!file || std::rename(part.c_str(), path.c_str()) != 0) {
+        std::remove(part.c_str());
+        throw Error(Fault::resource, fmt::format("cannot write '{}'", path));
+    }
+}
+
+struct Run {
+    SubjectResult result;
+    CheckJob deciding;  // what the last report speaks of
+};
+
+Run check_subject(const CheckArguments& arguments, const CheckSubject& subject) {
+    Run run;
+    run.result.subject = &subject;
+    for (const auto& [nranks, count] : subject.points) {
+        CheckJob job = make_job(arguments.command, subject, nranks, count);
+        const CheckReport report = check(job.stages(), arguments.options);
+        SubjectResult& result = run.result;
+        ++result.checks;
+        result.events += report.events;
+        result.states += report.states;
+        result.seconds += report.seconds;
+        result.last = report;
+        result.last_nranks = job.nranks;
+        result.last_count = count;
+        run.deciding = std::move(job);
+        if (report.verdict != Verdict::proved) break;
+    }
+    return run;
+}
+
+int exit_code_for(Verdict verdict) {
+    switch (verdict) {
+        case Verdict::proved: return kFine;
+        case Verdict::violated: return kWrong;
+        case Verdict::bound: return kBoundReached;
+    }
+    return kWrong;
+}
+
+void print_findings(const Run& run, const CheckArguments& arguments) {
+    const CheckReport& report = run.result.last;
+    const std::vector<CheckStage> stages = run.deciding.stages();
+    if (report.method == CheckMethod::exploration && !report.why_explored.empty()) {
+        fmt::print("explored, because {}\n", report.why_explored);
+    }
+    if (report.verdict == Verdict::bound)
+        fmt::print("not proved: bound reached: {}\n", report.bound);
+    if (!report.violations.empty()) {
+        fmt::print("\n{}", violation_text(report.violations.front(), stages));
+        if (report.violations.size() > 1) {
+            fmt::print("\nand {} more:\n", report.violations.size() - 1);
+            for (std::size_t i = 1; i < report.violations.size(); ++i) {
+                fmt::print("  {}: {}\n", name(report.violations[i].kind),
+                           report.violations[i].message);
+            }
+        }
+    }
+    if (arguments.options.find_redundant) fmt::print("{}", redundant_text(report, stages));
+    if (arguments.options.explain) fmt::print("\n{}", explanation_text(report, stages));
+}
+
+void write_svg(const Run& run, const std::string& path) {
+    if (run.result.last.violations.empty()) return;
+    const std::vector<CheckStage> stages = run.deciding.stages();
+    write_whole(path, draw::to_svg(draw::diagram_of(run.result.last.violations.front(), stages)));
+}
+
+int run_check(CheckArguments arguments) {
+    if (arguments.options.calls < 1) {
+        throw Error(Fault::usage,
+                    fmt::format("--calls: expected at least 1, found {}", arguments.options.calls));
+    }
+    arguments.options.progress = show_progress;
+    const std::vector<CheckSubject> subjects = subjects_of(arguments.command);
+    std::vector<SubjectResult> results;
+    Run deciding;  // the first that did not prove, or the last
+    for (const CheckSubject& subject : subjects) {
+        Run run = check_subject(arguments, subject);
+        results.push_back(run.result);
+        const bool settled =
+            deciding.result.subject && deciding.result.last.verdict != Verdict::proved;
+        if (!settled) deciding = std::move(run);
+    }
+    if (arguments.json) {
+        fmt::print("{}\n", to_json(results, deciding.deciding.stages()));
+    } else {
+        fmt::print("{}", summary_table(results));
+        print_findings(deciding, arguments);
+    }
+    if (!arguments.svg.empty()) write_svg(deciding, arguments.svg);
+    return exit_code_for(deciding.result.last.verdict);
+}
+
+}  // namespace
+
+void add_check(CLI::App& app, int& exit_code) {
+    CLI::App* command =
+        app.add_subcommand("check", "prove over every interleaving, or show how it breaks");
+    auto arguments = std::make_shared<CheckArguments>();
+    CheckCommand& what = arguments->command;
+    add_target_options(*command, what.target);
+    command->add_option("-n,--ranks", what.ranks, "ranks: 4, or a range 2..16 (default 4)");
+    command->add_option("--calls", arguments->options.calls,
+                        "calls in a row on the same windows (default 3)");
+    command->add_option(
+        "--after", what.after,
+        "collectives that run before it on the same windows: name or name:algorithm");
+    command->add_option("--expect", what.expect,
+                        "the collective that a kernel or plan must compute");
+    command->add_option("--max-states", arguments->options.max_states,
+                        "bound of the exploration (default 100000000)");
+    command->add_option("--max-seconds", arguments->options.max_seconds,
+                        "bound of the exploration (default 600)");
+    command->add_flag("--explain", arguments->options.explain,
+                      "for each pair of conflicting accesses, what orders them");
+    command->add_flag("--redundant", arguments->options.find_redundant,
+                      "notifies and waits that could be left out");
+    command->add_flag("--json", arguments->json, "the report as JSON");
+    command->add_option("--svg", arguments->svg, "write the counterexample as a picture");
+    command->footer(
+        "The target is a collective, file.peal[:kernel], plan.json, or all.\n"
+        "Exit codes: 0 proved, 1 violated, 2 bad usage or program, 3 bound reached.\n"
+        "Examples:\n"
+        "  peal check all --algo all -n 2..16\n"
+        "  peal check allreduce --algo ring -n 8 --count 1000\n"
+        "  peal check allreduce --after broadcast:tree -n 4\n"
+        "  peal check mine.peal -n 2..4 --expect allreduce --svg race.svg");
+    command->callback([arguments, &exit_code] { exit_code = run_check(*arguments); });
+}
+
+}  // namespace peal::cli

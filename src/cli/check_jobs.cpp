@@ -1,0 +1,219 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/check_jobs.hpp"
+
+#include <algorithm>
+#include <fstream>
+#include <sstream>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "peal/error.hpp"
+
+namespace peal::cli {
+namespace {
+
+constexpr std::string_view kManyCounts = "0, 1, P-1, P+1, 4P+3";
+
+[[noreturn]] void reject(const std::string& message) { throw Error(Fault::usage, message); }
+
+bool ends_with(const std::string& text, std::string_view ending) {
+    return text.size() >= ending.size() &&
+           text.compare(text.size() - ending.size(), ending.size(), ending) == 0;
+}
+
+int parse_rank_count(const std::string& text, const std::string& whole) {
+    int value = 0;
+    std::stringstream stream(text);
+    if (!(stream >> value) || !stream.eof() || value < 1 || value > kMaxRanks) {
+        reject(fmt::format("-n '{}': expected a number of ranks (1..{}) or a range such as 2..16",
+                           whole, kMaxRanks));
+    }
+    return value;
+}
+
+// Without --count: lengths that are empty, tiny, uneven and several chunks long.
+std::vector<std::uint64_t> counts_for(const TargetOptions& options, int nranks) {
+    if (options.count_given) return {options.count};
+    const auto p = static_cast<std::uint64_t>(nranks);
+    std::vector<std::uint64_t> counts = {0, 1, p - 1, p + 1, 4 * p + 3};
+    std::sort(counts.begin(), counts.end());
+    counts.erase(std::unique(counts.begin(), counts.end()), counts.end());
+    return counts;
+}
+
+void add_points(CheckSubject& subject, const std::vector<int>& ranks, bool has_length) {
+    for (const int nranks : ranks) {
+        if (!has_length) {
+            subject.points.emplace_back(nranks, 0);
+            continue;
+        }
+        for (const std::uint64_t count : counts_for(subject.options, nranks)) {
+            subject.points.emplace_back(nranks, count);
+        }
+    }
+    if (!has_length) return;
+    subject.counts =
+        subject.options.count_given ? std::to_string(subject.options.count) : kManyCounts;
+}
+
+std::vector<CheckSubject> collective_subjects(const CheckCommand& command, CollectiveKind kind,
+                                              const std::vector<int>& ranks) {
+    std::vector<std::string> modes = {command.target.algorithm};
+    if (command.target.algorithm == "all") {
+        modes.clear();
+        for (const Recipe& recipe : recipes(kind)) modes.emplace_back(recipe.mode);
+    }
+    std::vector<CheckSubject> subjects;
+    for (const std::string& mode : modes) {
+        CheckSubject subject;
+        subject.what = name(kind);
+        subject.algorithm = mode;
+        subject.options = command.target;
+        subject.options.target = name(kind);
+        subject.options.algorithm = mode;
+        if (kind == CollectiveKind::all_to_all_v) subject.options.in_place = false;
+        add_points(subject, ranks, kind != CollectiveKind::barrier);
+        subjects.push_back(std::move(subject));
+    }
+    return subjects;
+}
+
+std::string read_file(const std::string& path) {
+    std::ifstream file(path, std::ios::binary);
+    if (!file) reject(fmt::format("cannot read '{}'", path));
+    std::stringstream text;
+    text << file.rdbuf();
+    return text.str();
+}
+
+// A kernel has lengths to vary when its symbol n is left open.
+bool has_open_length(const TargetOptions& options) {
+    const Target target = resolve(options);
+    const auto symbols = ir::symbols_of(*target.program.find(target.kernel));
+    const bool has_n = std::any_of(symbols.begin(), symbols.end(),
+                                   [](const ir::VarPtr& symbol) { return symbol->name == "n"; });
+    const bool is_set = std::any_of(options.settings.begin(), options.settings.end(),
+                                    [](const std::string& s) { return s.rfind("n=", 0) == 0; });
+    return has_n && !is_set;
+}
+
+void add_stage(CheckJob& job, std::vector<Plan> plans, const Collective* collective) {
+    job.has_meaning.push_back(collective != nullptr);
+    job.meanings.push_back(collective ? meaning_of(*collective, plans) : Meaning{});
+    job.plans.push_back(std::move(plans));
+}
+
+// A collective that runs before: the default recipe, of the same size and type where that applies.
+void add_earlier(CheckJob& job, const CheckCommand& command, const std::string& text, int nranks,
+                 std::uint64_t count) {
+    const auto colon = text.find(':');
+    const auto kind = collective_from(text.substr(0, colon));
+    if (!kind)
+        reject(fmt::format("--after: there is no collective '{}'; write a name or name:algorithm",
+                           text));
+    TargetOptions options = command.target;
+    options.algorithm = colon == std::string::npos ? "auto" : text.substr(colon + 1);
+    options.count = count;
+    options.settings.clear();
+    options.in_place = false;
+    const Collective collective = collective_for(*kind, options, nranks);
+    add_stage(job, compile(collective, nranks), &collective);
+}
+
+CheckJob plan_file_job(const CheckCommand& command) {
+    CheckJob job;
+    std::vector<Plan> plans = plans_from_json(read_file(command.target.target));
+    if (plans.empty()) reject(fmt::format("{} has no plans", command.target.target));
+    job.nranks = static_cast<int>(plans.size());
+    if (command.expect.empty()) {
+        add_stage(job, std::move(plans), nullptr);
+        return job;
+    }
+    Target target;
+    target.nranks = job.nranks;
+    const Collective collective =
+        expected_collective(command.expect, command.target, target, plans);
+    add_stage(job, std::move(plans), &collective);
+    return job;
+}
+
+}  // namespace
+
+std::vector<CheckStage> CheckJob::stages() const {
+    std::vector<CheckStage> list;
+    for (std::size_t i = 0; i < plans.size(); ++i) {
+        CheckStage stage;
+        stage.plans = &plans[i];
+        stage.meaning = has_meaning[i] ? &meanings[i] : nullptr;
+        list.push_back(stage);
+    }
+    return list;
+}
+
+std::vector<int> parse_ranks(const std::string& text) {
+    const auto dots = text.find("..");
+    if (dots == std::string::npos) return {parse_rank_count(text, text)};
+    const int first = parse_rank_count(text.substr(0, dots), text);
+    const int last = parse_rank_count(text.substr(dots + 2), text);
+    if (last < first) reject(fmt::format("-n '{}': the range runs backwards", text));
+    std::vector<int> ranks;
+    for (int n = first; n <= last; ++n) ranks.push_back(n);
+    return ranks;
+}
+
+std::vector<CheckSubject> subjects_of(const CheckCommand& command) {
+    const std::vector<int> ranks = parse_ranks(command.ranks);
+    const std::string& target = command.target.target;
+    std::vector<CheckSubject> subjects;
+    const auto add = [&](CollectiveKind kind) {
+        for (CheckSubject& subject : collective_subjects(command, kind, ranks)) {
+            subjects.push_back(std::move(subject));
+        }
+    };
+    if (target == "all") {
+        for (const CollectiveKind kind : kCollectives) add(kind);
+        return subjects;
+    }
+    if (const auto kind = collective_from(target)) {
+        add(*kind);
+        return subjects;
+    }
+    CheckSubject subject;
+    subject.what = target;
+    subject.algorithm = "-";
+    subject.options = command.target;
+    if (ends_with(target, ".json")) {
+        subject.points.emplace_back(0, 0);  // the file knows
+    } else {
+        subject.options.ranks = ranks.front();
+        add_points(subject, ranks, has_open_length(subject.options));
+    }
+    return {subject};
+}
+
+CheckJob make_job(const CheckCommand& command, const CheckSubject& subject, int nranks,
+                  std::uint64_t count) {
+    if (ends_with(command.target.target, ".json")) return plan_file_job(command);
+    CheckJob job;
+    job.nranks = nranks;
+    job.count = count;
+    for (const std::string& earlier : command.after)
+        add_earlier(job, command, earlier, nranks, count);
+    TargetOptions options = subject.options;
+    options.ranks = nranks;
+    options.count = count;
+    const Target target = resolve(options);
+    std::vector<Plan> plans = plans_for(target);
+    if (target.collective) {
+        add_stage(job, std::move(plans), &*target.collective);
+    } else if (command.expect.empty()) {
+        add_stage(job, std::move(plans), nullptr);
+    } else {
+        const Collective collective = expected_collective(command.expect, options, target, plans);
+        add_stage(job, std::move(plans), &collective);
+    }
+    return job;
+}
+
+}  // namespace peal::cli

@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+// What `peal check` has to do: plan sets of one program for several rank counts and lengths.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "cli/target.hpp"
+#include "peal/check.hpp"
+
+namespace peal::cli {
+
+struct CheckCommand {
+    TargetOptions target;
+    std::string ranks = "4";         // "4" or "2..16"
+    std::vector<std::string> after;  // collectives that run before the target, on the same windows
+    std::string expect;
+};
+
+// One sequence of plans to check. Keeps what its stages point to.
+struct CheckJob {
+    int nranks = 0;
+    std::uint64_t count = 0;
+    std::vector<std::vector<Plan>> plans;
+    std::vector<Meaning> meanings;  // one for each stage that has one
+    std::vector<bool> has_meaning;
+
+    std::vector<CheckStage> stages() const;
+};
+
+// All jobs of one program or recipe: proved together or not at all. Plans are made one job at a
+// time, since all of them together may be large.
+struct CheckSubject {
+    std::string what;
+    std::string algorithm;
+    std::string counts;  // "0, 1, P-1, P+1, 4P+3" or "256"; empty when there is no length
+    std::vector<std::pair<int, std::uint64_t>> points;  // ranks and count
+    TargetOptions options;
+};
+
+std::vector<int> parse_ranks(const std::string& text);
+std::vector<CheckSubject> subjects_of(const CheckCommand& command);
+CheckJob make_job(const CheckCommand& command, const CheckSubject& subject, int nranks,
+                  std::uint64_t count);
+
+}  // namespace peal::cli

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+// What `peal check` says.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "cli/check_jobs.hpp"
+#include "peal/check.hpp"
+
+namespace peal::cli {
+
+// All jobs of one subject, up to the first that did not prove.
+struct SubjectResult {
+    const CheckSubject* subject = nullptr;
+    CheckReport last;  // of the job that decided
+    int last_nranks = 0;
+    std::uint64_t last_count = 0;
+    std::uint64_t checks = 0;
+    std::uint64_t events = 0;
+    std::uint64_t states = 0;
+    double seconds = 0;
+};
+
+std::string summary_table(const std::vector<SubjectResult>& results);
+
+// Kind, the instructions involved with their source lines, bytes, terms, and the diagram.
+std::string violation_text(const Violation& violation, const std::vector<CheckStage>& stages);
+std::string redundant_text(const CheckReport& report, const std::vector<CheckStage>& stages);
+std::string explanation_text(const CheckReport& report, const std::vector<CheckStage>& stages);
+std::string to_json(const std::vector<SubjectResult>& results,
+                    const std::vector<CheckStage>& stages);
+
+}  // namespace peal::cli

@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+// A proof beside a run.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "peal/collective.hpp"
+#include "peal/plan.hpp"
+
+namespace peal::cli {
+
+struct Proof {
+    std::string word =
+        "-";             // for a table: "proved", the kind of a violation, "bound", "-": not tried
+    std::string reason;  // when it did not prove
+    int exit_code = 0;
+};
+
+// Checks the plans for three calls in a row. Unless `thorough`, only where that takes no noticeable
+// time. `collective` is what they mean, or null.
+Proof prove(const std::vector<Plan>& plans, const Collective* collective, bool thorough);
+
+}  // namespace peal::cli

@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "cli/commands.hpp"
+#include "cli/proof.hpp"
+#include "cli/run.hpp"
+#include "cli/table.hpp"
+#include "golden/rehearse.hpp"
+
+namespace peal::cli {
+namespace {
+
+std::string algorithm_of(const Target& target, const Collective& collective) {
+    if (!target.collective) return "-";
+    if (collective.mode != "auto") return collective.mode;
+    const std::uint64_t bytes = collective.count * bytes_of(collective.element);
+    return fmt::format("auto: {}", choose_mode(collective.kind, bytes, target.nranks));
+}
+
+std::string title_of(const Target& target, const Collective& collective) {
+    return target.collective ? target.kernel
+                             : fmt::format("{} as {}", target.kernel, name(collective.kind));
+}
+
+void print_result(const Target& target, const Collective& collective, const std::string& proof,
+                  const golden::Outcome& outcome, const RunOptions& options) {
+    const std::string golden = outcome.wrong ? "WRONG" : "ok";
+    const std::string op(has_reduction(collective.kind) ? name(collective.op) : "-");
+    if (options.json) {
+        nlohmann::ordered_json json = {{"target", title_of(target, collective)},
+                                       {"algorithm", algorithm_of(target, collective)},
+                                       {"ranks", target.nranks},
+                                       {"elements", collective.count},
+                                       {"dtype", name(collective.element)},
+                                       {"op", op},
+                                       {"calls", options.calls},
+                                       {"golden", golden},
+                                       {"proof", proof},
+                                       {"seconds", outcome.seconds}};
+        if (outcome.wrong) json["difference"] = *outcome.wrong;
+        fmt::print("{}\n", json.dump(2));
+        return;
+    }
+    fmt::print("{}",
+               to_table({{"collective", "algorithm", "ranks", "elements", "type", "op", "calls",
+                          "golden", "proof", "time"},
+                         {title_of(target, collective), algorithm_of(target, collective),
+                          std::to_string(target.nranks), std::to_string(collective.count),
+                          std::string(name(collective.element)), op, std::to_string(options.calls),
+                          golden, proof, duration_text(outcome.seconds)}}));
+}
+
+}  // namespace
+
+int run_compared(const Target& target, const Collective& collective, const std::vector<Plan>& plans,
+                 const RunOptions& options) {
+    const Proof proof = prove(plans, &collective, options.check);
+    if (options.check && proof.exit_code != kFine) {
+        fmt::print(stderr, "peal: not run: {}\n", proof.reason);
+        return proof.exit_code;
+    }
+    const golden::Outcome outcome = golden::rehearse(
+        plans, collective, ports_of(collective, plans.front()), options.calls, options.engine());
+    print_result(target, collective, proof.word, outcome, options);
+    if (outcome.wrong) fmt::print(stderr, "peal: wrong result: {}\n", *outcome.wrong);
+    return outcome.wrong ? kWrong : kFine;
+}
+
+}  // namespace peal::cli

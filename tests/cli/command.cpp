@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/command.hpp"
+
+#include <fcntl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+#include <stdexcept>
+
+namespace peal::test {
+namespace {
+
+[[noreturn]] void become_peal(const std::vector<std::string>& arguments, const std::string& out,
+                              const std::string& err) {
+    std::vector<char*> argv = {const_cast<char*>("peal")};
+    for (const std::string& argument : arguments)
+        argv.push_back(const_cast<char*>(argument.c_str()));
+    argv.push_back(nullptr);
+    const int out_file = open(out.c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0600);
+    const int err_file = open(err.c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0600);
+    dup2(out_file, STDOUT_FILENO);
+    dup2(err_file, STDERR_FILENO);
+    if (chdir(PEAL_SOURCE_DIR) == 0) execv(PEAL_BINARY, argv.data());
+    _exit(127);
+}
+
+}  // namespace
+
+TemporaryFile::TemporaryFile(const std::string& name, const std::string& text) {
+    std::string pattern = (std::filesystem::temp_directory_path() / "peal-test-XXXXXX").string();
+    if (!mkdtemp(pattern.data())) throw std::runtime_error("no temporary directory");
+    directory_ = pattern;
+    path_ = directory_ + "/" + name;
+    std::ofstream(path_) << text;
+}
+
+TemporaryFile::~TemporaryFile() { std::filesystem::remove_all(directory_); }
+
+std::string read_file(const std::string& path) {
+    std::ifstream file(path);
+    std::stringstream text;
+    text << file.rdbuf();
+    return text.str();
+}
+
+Ran peal(const std::vector<std::string>& arguments) {
+    const TemporaryFile out("out", "");
+    const TemporaryFile err("err", "");
+    const pid_t child = fork();
+    if (child == 0) become_peal(arguments, out.path(), err.path());
+    int status = 0;
+    waitpid(child, &status, 0);
+    Ran ran;
+    ran.exit_code = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+    ran.out = read_file(out.path());
+    ran.err = read_file(err.path());
+    return ran;
+}
+
+}  // namespace peal::test

@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+// Runs the built `peal` as a person would, from the top of the source tree.
+#pragma once
+
+#include <string>
+#include <vector>
+
+namespace peal::test {
+
+struct Ran {
+    int exit_code = -1;
+    std::string out, err;
+};
+
+Ran peal(const std::vector<std::string>& arguments);
+
+// A file in a directory of its own that goes away with the object.
+class TemporaryFile {
+public:
+    TemporaryFile(const std::string& name, const std::string& text);
+    ~TemporaryFile();
+    TemporaryFile(const TemporaryFile&) = delete;
+    TemporaryFile& operator=(const TemporaryFile&) = delete;
+    const std::string& path() const { return path_; }
+    const std::string& directory() const { return directory_; }
+
+private:
+    std::string directory_, path_;
+};
+
+std::string read_file(const std::string& path);
+
+}  // namespace peal::test

@@ -1,0 +1,238 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "cli/command.hpp"
+#include "peal/collective.hpp"
+
+namespace peal::test {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::MatchesRegex;
+using ::testing::StartsWith;
+
+TEST(PealRun, RingAllreduceGivesGolden) {
+    const Ran ran = peal({"run", "allreduce", "--algo", "ring", "-n", "4", "--count", "256"});
+    EXPECT_EQ(ran.exit_code, 0) << ran.err;
+    EXPECT_EQ(ran.err, "");
+    EXPECT_THAT(ran.out, HasSubstr("allreduce   ring"));
+    EXPECT_THAT(ran.out, HasSubstr("ok"));
+}
+
+TEST(PealRun, EveryRecipeOnAllRanksOfTheSeeds) {
+    for (const CollectiveKind kind : kCollectives) {
+        for (const Recipe& recipe : recipes(kind)) {
+            const Ran ran =
+                peal({"run", std::string(name(kind)), "--algo", std::string(recipe.mode), "-p",
+                      "a2a3sim", "-d", "0-3", "--count", "64", "--calls", "2"});
+            EXPECT_EQ(ran.exit_code, 0) << name(kind) << " " << recipe.mode << "\n" << ran.err;
+        }
+    }
+}
+
+TEST(PealRun, DevicesSelectRanks) {
+    EXPECT_THAT(peal({"run", "broadcast", "-d", "5-6", "--json"}).out, HasSubstr("\"ranks\": 2"));
+    EXPECT_THAT(peal({"run", "broadcast", "-d", "0,2,4", "--json"}).out, HasSubstr("\"ranks\": 3"));
+}
+
+struct Bad {
+    std::vector<std::string> arguments;
+    std::string message;
+};
+
+TEST(PealRun, BadUsageSaysWhatAndWhatToDo) {
+    const std::vector<Bad> cases = {
+        {{"run", "allreduce", "-d", "3"},
+         "peal: devices '3': expected 2..16 devices, found 1; write for example 0-3 or 0,2,4\n"},
+        {{"run", "allreduce", "-d", "0-16"},
+         "peal: devices '0-16': expected 2..16 devices, found 17; write for example 0-3 or "
+         "0,2,4\n"},
+        {{"run", "allreduce", "-d", "3-1"},
+         "peal: devices '3-1': the range 3-1 runs backwards; write for example 0-3 or 0,2,4\n"},
+        {{"run", "allreduce", "-d", "0,0"},
+         "peal: devices '0,0': device 0 appears twice; write for example 0-3 or 0,2,4\n"},
+        {{"run", "allreduce", "-d", "a-b"},
+         "peal: devices 'a-b': 'a' is not a device number (0..1023); write for example 0-3 or "
+         "0,2,4\n"},
+        {{"run", "allreduce", "-d", "0-3", "-n", "2"},
+         "peal: -n 2 and -d 0-3 (4 devices) disagree\n"},
+        {{"run", "allreduce", "-p", "gpu"},
+         "peal: there is no platform 'gpu'; choose one of host, a2a3sim, a5sim\n"},
+        {{"run", "allreduce", "-n", "0"}, "peal: -n: expected 1..1024 ranks, found 0\n"},
+        {{"run", "allreduce", "--algo", "star"},
+         "peal: allreduce: there is no algorithm 'star'; choose one of auto, mesh, two_phase, "
+         "ring, "
+         "bidirectional_ring, halving_doubling\n"},
+        {{"run", "allreduce", "--dtype", "f8"},
+         "peal: --dtype: there is no element type 'f8'; choose one of f16, bf16, f32, f64, i8, "
+         "i16, "
+         "i32, i64, u8\n"},
+        {{"run", "allreduce", "--op", "avg"},
+         "peal: --op: there is no reduction 'avg'; choose one of sum, prod, max, min\n"},
+        {{"run", "broadcast", "-n", "4", "--root", "4"},
+         "peal: broadcast: root must be 0..3, found 4\n"},
+        {{"run", "allreduce", "--calls", "0"}, "peal: --calls: expected at least 1, found 0\n"},
+        {{"run", "nothing"},
+         "peal: 'nothing' is neither a collective nor a .peal file; collectives are allreduce, "
+         "reduce_scatter, allgather, broadcast, all_to_all, all_to_all_v, reduce, gather, scatter, "
+         "barrier\n"},
+        {{"run", "missing.peal"}, "peal: cannot read 'missing.peal': No such file or directory\n"},
+        {{"run", "examples/composite.peal"},
+         "peal: examples/composite.peal has 7 kernels; say which: examples/composite.peal:mesh or "
+         "examples/composite.peal:ring or examples/composite.peal:broadcast_from or "
+         "examples/composite.peal:exchange or examples/composite.peal:collect or "
+         "examples/composite.peal:add_and_share or examples/composite.peal:average_step\n"},
+        {{"run", "examples/composite.peal:no", "-n", "2"},
+         "peal: examples/composite.peal has no kernel 'no'; it has mesh, ring, broadcast_from, "
+         "exchange, collect, add_and_share, average_step\n"},
+        {{"run", "examples/mesh_allreduce.peal", "--set", "n"},
+         "peal: --set 'n': expected name=value\n"},
+        {{"run", "examples/mesh_allreduce.peal", "--set", "n=x"},
+         "peal: --set n: 'x' is not an integer\n"},
+        {{"run", "examples/mesh_allreduce.peal", "--expect", "sum"},
+         "peal: --expect: there is no collective 'sum'\n"},
+        {{"run", "examples/mesh_allreduce.peal", "--expect", "allgather", "-n", "2"},
+         "peal: --expect allgather: output 'out' of rank 0 has 256 elements, expected 512\n"},
+        {{"run", "all_to_all_v", "-n", "2", "--set", "counts=1,2,3"},
+         "peal: all_to_all_v: counts must have 4 entries (one for each pair of 2 ranks), found "
+         "3\n"},
+        {{"run", "all_to_all_v", "-n", "2", "--set", "counts=1,2,3,-4"},
+         "peal: all_to_all_v: counts must not be negative, found -4\n"},
+        {{"show", "allreduce", "--rank", "4"}, "peal: --rank: expected 0..3, found 4\n"},
+        {{"show", "allreduce", "--ir", "--json"},
+         "peal: --json goes with --plan; --ir and --lowered print text that parses back\n"},
+    };
+    for (const Bad& bad : cases) {
+        const Ran ran = peal(bad.arguments);
+        EXPECT_EQ(ran.exit_code, 2) << bad.message;
+        EXPECT_EQ(ran.err, bad.message);
+        EXPECT_EQ(ran.out, "");
+    }
+}
+
+TEST(PealRun, UnknownOptionsAndCommandsAreBadUsage) {
+    EXPECT_EQ(peal({}).exit_code, 2);
+    EXPECT_EQ(peal({"fly"}).exit_code, 2);
+    EXPECT_EQ(peal({"run"}).exit_code, 2);
+    EXPECT_EQ(peal({"run", "allreduce", "--fast"}).exit_code, 2);
+    EXPECT_EQ(peal({"run", "allreduce", "--count", "-1"}).exit_code, 2);
+}
+
+TEST(PealRun, HelpHasExamples) {
+    for (const char* command : {"run", "show", "check"}) {
+        const Ran ran = peal({command, "--help"});
+        EXPECT_EQ(ran.exit_code, 0);
+        EXPECT_THAT(ran.out, HasSubstr(std::string("peal ") + command + " "));
+        EXPECT_THAT(ran.out, HasSubstr("Examples:"));
+    }
+}
+
+TEST(PealRun, ErrorsInAProgramAreShownInPlace) {
+    const TemporaryFile file("bad.peal", "kernel k(out: out f32[n]) {\n    out = missing\n}\n");
+    const Ran ran = peal({"run", file.path()});
+    EXPECT_EQ(ran.exit_code, 2);
+    EXPECT_THAT(ran.err, StartsWith(file.path() + ":2:11: error: "));
+    EXPECT_THAT(ran.err, HasSubstr("    out = missing\n"));
+}
+
+TEST(PealRun, WrongResultIsExitCodeOne) {
+    const TemporaryFile file(
+        "wrong.peal", "kernel wrong(inp: in f32[n], out: out f32[n]) {\n    out = inp + inp\n}\n");
+    const Ran ran = peal({"run", file.path(), "-n", "3", "--set", "n=4", "--expect", "allreduce"});
+    EXPECT_EQ(ran.exit_code, 1);
+    EXPECT_THAT(ran.out, HasSubstr("WRONG"));
+    EXPECT_EQ(ran.err,
+              "peal: wrong result: call 0: rank 0: element 0 is 0, expected 300 (4 of 4 differ)\n");
+}
+
+TEST(PealRun, DeadlockIsExitCodeOneAndNamesWhoShouldRing) {
+    const TemporaryFile file("stuck.peal",
+                             "kernel stuck(sig: window i32[nranks]) {\n    wait sig[0] >= 1\n}\n");
+    const Ran ran = peal({"run", file.path(), "-n", "2"});
+    EXPECT_EQ(ran.exit_code, 1);
+    EXPECT_THAT(ran.err, HasSubstr("deadlock"));
+    EXPECT_THAT(ran.err, HasSubstr("wait sig[0] >= 1"));
+}
+
+TEST(PealRun, KernelWithoutExpectationShowsItsOutputs) {
+    const Ran ran = peal({"run", "examples/mesh_allreduce.peal", "-n", "2", "--set", "n=3"});
+    EXPECT_EQ(ran.exit_code, 0) << ran.err;
+    EXPECT_THAT(ran.out,
+                StartsWith("rank 0  out[3] = 100 102 104\nrank 1  out[3] = 100 102 104\n"));
+    EXPECT_THAT(ran.out, HasSubstr("not compared (use --expect)"));
+}
+
+TEST(PealRun, SameSeedSameOutput) {
+    const auto run = [](const std::string& seed) {
+        return peal({"run", "examples/ring_allreduce.peal", "-n", "5", "--set", "n=11", "--seed",
+                     seed, "--expect", "allreduce", "--calls", "2"});
+    };
+    for (const char* seed : {"0", "1", "2", "3"}) EXPECT_EQ(run(seed).exit_code, 0) << seed;
+}
+
+struct Example {
+    std::string file, collective;
+};
+
+// Each hand-written example and each one-line form, call after call on the same windows.
+TEST(Examples, GiveGoldenOnEveryRankCount) {
+    const std::vector<Example> examples = {
+        {"mesh_allreduce.peal", "allreduce"},
+        {"ring_allreduce.peal", "allreduce"},
+        {"broadcast.peal", "broadcast"},
+        {"all_to_all.peal", "all_to_all"},
+        {"allgather.peal", "allgather"},
+        {"reduce_scatter.peal", "reduce_scatter"},
+        {"composite.peal:mesh", "allreduce"},
+        {"composite.peal:ring", "allreduce"},
+        {"composite.peal:broadcast_from", "broadcast"},
+        {"composite.peal:exchange", "all_to_all"},
+        {"composite.peal:collect", "allgather"},
+        {"composite.peal:add_and_share", "reduce_scatter"},
+        {"composite.peal:average_step", "allreduce"},
+    };
+    for (const Example& example : examples) {
+        for (const char* ranks : {"1", "2", "3", "4", "8"}) {
+            const Ran ran = peal({"run", "examples/" + example.file, "-n", ranks, "--set", "n=13",
+                                  "--expect", example.collective, "--calls", "3", "--seed", "7"});
+            EXPECT_EQ(ran.exit_code, 0) << example.file << " on " << ranks << "\n"
+                                        << ran.out << ran.err;
+        }
+    }
+}
+
+TEST(PealShow, TextParsesBack) {
+    const Ran shown = peal({"show", "examples/ring_allreduce.peal", "--lowered"});
+    EXPECT_EQ(shown.exit_code, 0) << shown.err;
+    const TemporaryFile file("lowered.peal", shown.out);
+    EXPECT_EQ(peal({"show", file.path(), "--lowered"}).out, shown.out);
+    const Ran ran = peal({"run", file.path(), "-n", "4", "--expect", "allreduce", "--calls", "2"});
+    EXPECT_EQ(ran.exit_code, 0) << ran.err;
+}
+
+TEST(PealShow, PlanOfOneRank) {
+    const Ran ran = peal({"show", "barrier", "--algo", "mesh", "-n", "2", "--plan", "--rank", "1"});
+    EXPECT_EQ(ran.exit_code, 0);
+    EXPECT_THAT(ran.out, HasSubstr("notify signal[1]@0 = generation + 1"));
+    EXPECT_THAT(ran.out, HasSubstr("wait signal[0] >= generation + 1"));
+}
+
+TEST(PealDemo, EverythingIsOk) {
+    const Ran ran = peal({"demo"});
+    EXPECT_EQ(ran.exit_code, 0);
+    EXPECT_THAT(ran.out, StartsWith("collective"));
+    EXPECT_THAT(ran.out, Not(HasSubstr("WRONG")));
+}
+
+TEST(Readme, ShowsTheExampleAsItIs) {
+    const std::string readme = read_file(PEAL_SOURCE_DIR "/README.md");
+    const auto begin = readme.find("```peal\n");
+    ASSERT_NE(begin, std::string::npos);
+    const auto end = readme.find("```", begin + 8);
+    const std::string code = readme.substr(begin + 8, end - begin - 8);
+    EXPECT_THAT(read_file(PEAL_SOURCE_DIR "/examples/mesh_allreduce.peal"), HasSubstr(code));
+}
+
+}  // namespace
+}  // namespace peal::test
