@@ -17,11 +17,6 @@ namespace {
 using namespace syntax;
 using Kind = Token::Kind;
 
-std::optional<ir::BinaryOp> infix_at(const Token& token) {
-    if (token.kind != Kind::mark && token.kind != Kind::word) return std::nullopt;
-    return infix_from(token.text);
-}
-
 int deepest(const std::vector<ExprPtr>& exprs) {
     int depth = 0;
     for (const ExprPtr& expr : exprs) depth = std::max(depth, expr->depth);

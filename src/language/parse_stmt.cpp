@@ -89,8 +89,7 @@ StmtPtr Parser::wait() {
     const Span start = cursor_.take().span;
     ExprPtr cell = postfix();
     const Compare compare = comparison("as in wait sig[i] >= 1");
-    ExprPtr value = expr(tighter(Binding::compare));
-    reject_chain();
+    ExprPtr value = right_side();
     return make_stmt(Wait{std::move(cell), compare, std::move(value)}, start);
 }
 
@@ -100,6 +99,18 @@ Compare Parser::comparison(std::string hint) {
     if (!compare) cursor_.fail_expected("a comparison", std::move(hint));
     cursor_.take();
     return *compare;
+}
+
+// What a statement's one comparison compares with.
+ExprPtr Parser::right_side() {
+    ExprPtr value = expr(tighter(Binding::compare));
+    if (infix_at(cursor_.peek())) {
+        report_.fail(
+            cursor_.peek().span,
+            fmt::format("one comparison is enough here, found {}", describe(cursor_.peek())),
+            "write a statement for each comparison");
+    }
+    return value;
 }
 
 StmtPtr Parser::put() {
@@ -133,8 +144,7 @@ StmtPtr Parser::require() {
     Call call{{std::string(ir::ops::kRequire), start}, true, {}};
     call.arguments.push_back(positional(expr(tighter(Binding::compare))));
     Name compare{std::string(name(comparison("as in require nranks >= 2")))};
-    call.arguments.push_back(positional(expr(tighter(Binding::compare))));
-    reject_chain();
+    call.arguments.push_back(positional(right_side()));
     call.arguments.push_back({Identifier{"cmp", start}, make(std::move(compare), start)});
     return make_stmt(Evaluate{make(std::move(call), start)}, start);
 }

@@ -50,6 +50,7 @@ private:
     syntax::StmtPtr get();
     syntax::StmtPtr advance();
     syntax::StmtPtr require();
+    syntax::ExprPtr right_side();
     Compare comparison(std::string hint);
     syntax::StmtPtr for_loop(std::vector<syntax::Identifier> results);
     syntax::StmtPtr if_else(std::vector<syntax::Identifier> results);

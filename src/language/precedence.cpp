@@ -30,14 +30,14 @@ Binding binding_of(BinaryOp op) {
     return Binding::atom;
 }
 
-std::optional<BinaryOp> infix_from(std::string_view text) {
+std::optional<BinaryOp> infix_at(const Token& token) {
     constexpr std::array kInfix = {
         BinaryOp::add, BinaryOp::sub, BinaryOp::mul, BinaryOp::div,         BinaryOp::mod,
         BinaryOp::shl, BinaryOp::shr, BinaryOp::eq,  BinaryOp::ne,          BinaryOp::lt,
         BinaryOp::le,  BinaryOp::gt,  BinaryOp::ge,  BinaryOp::logical_and, BinaryOp::logical_or,
     };
     for (const BinaryOp op : kInfix) {
-        if (ir::name(op) == text) return op;
+        if (token.is(ir::name(op))) return op;
     }
     return std::nullopt;
 }

@@ -4,8 +4,8 @@
 
 #include <cstdint>
 #include <optional>
-#include <string_view>
 
+#include "language/token.hpp"
 #include "peal/ir.hpp"
 
 namespace peal::language {
@@ -29,7 +29,7 @@ constexpr Binding tighter(Binding binding) {
 // min(a, b) and max(a, b) are atoms.
 Binding binding_of(ir::BinaryOp op);
 
-// The operator that stands between its operands with this text.
-std::optional<ir::BinaryOp> infix_from(std::string_view text);
+// The operator between two operands that a token is.
+std::optional<ir::BinaryOp> infix_at(const Token& token);
 
 }  // namespace peal::language

@@ -30,7 +30,7 @@ void Statements::assign_memory(const syntax::Assign& stmt, const Span& span) {
     if (!target.peer && exprs_.is_memory(*stmt.value)) {
         const Place source = exprs_.place(*stmt.value);
         if (!source.peer) {
-            compare_sizes(target.count(), source.count(), span);
+            require_equal(target.count(), source.count(), span);
             return emit_call(exprs_.make(ops::kTensorCopy,
                                          {target.memory, target.offset, source.memory,
                                           source.offset, source.count()},
@@ -39,7 +39,7 @@ void Statements::assign_memory(const syntax::Assign& stmt, const Span& span) {
         }
     }
     const ir::ExprPtr tile = exprs_.tile(*stmt.value);
-    compare_sizes(target.count(), ir::type_of(*tile).shape.front(), span);
+    require_equal(target.count(), ir::type_of(*tile).shape.front(), span);
     emit_call(target.peer
                   ? exprs_.make(ops::kRemoteStore,
                                 {tile, target.memory, target.peer, target.offset}, {}, span)
@@ -47,19 +47,18 @@ void Statements::assign_memory(const syntax::Assign& stmt, const Span& span) {
               span);
 }
 
-// The op that moves the data has one count; whatever cannot be seen to be equal is said here.
-void Statements::compare_sizes(const ir::ExprPtr& target, const ir::ExprPtr& value,
+// The op that moves the data has one count. Sizes that cannot be compared here are compared when
+// the plan is made.
+void Statements::require_equal(const ir::ExprPtr& target, const ir::ExprPtr& value,
                                const Span& span) {
     if (ir::equal(target, value)) return;
     if (ir::as<ir::IntConst>(target) && ir::as<ir::IntConst>(value)) {
         report_.fail(
             span, fmt::format("{} elements do not fit a place of {}", print(value), print(target)));
     }
-    report_.warning(span,
-                    fmt::format("cannot see that both sides have the same size: {} elements into a "
-                                "place of {}",
-                                print(value), print(target)),
-                    "as many as the right side has are written; write both sizes alike to be sure");
+    emit_call(exprs_.make(ops::kRequire, {target, value},
+                          {word_attribute("cmp", name(Compare::eq))}, span),
+              span);
 }
 
 Place Statements::signal_cell(const syntax::Expr& expr) {
@@ -98,7 +97,7 @@ void Statements::resolve(const syntax::Put& stmt, const Span& span) {
         report_.fail(span, "put copies own memory to a peer's window",
                      "as in put data@peer[0; k] = src[0; k]");
     }
-    compare_sizes(target.count(), source.count(), span);
+    require_equal(target.count(), source.count(), span);
     emit_call(exprs_.make(ops::kPut,
                           {target.memory, target.peer, target.offset, source.memory, source.offset,
                            source.count()},
@@ -113,7 +112,7 @@ void Statements::resolve(const syntax::Get& stmt, const Span& span) {
         report_.fail(span, "get copies a peer's window to own memory",
                      "as in get dst[0; k] = data@peer[0; k]");
     }
-    compare_sizes(target.count(), source.count(), span);
+    require_equal(target.count(), source.count(), span);
     emit_call(exprs_.make(ops::kGet,
                           {target.memory, target.offset, source.memory, source.peer, source.offset,
                            source.count()},

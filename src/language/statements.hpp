@@ -65,7 +65,7 @@ private:
     void resolve(const syntax::Get& stmt, const Span& span);
     void assign_memory(const syntax::Assign& stmt, const Span& span);
     Place signal_cell(const syntax::Expr& expr);
-    void compare_sizes(const ir::ExprPtr& target, const ir::ExprPtr& value, const Span& span);
+    void require_equal(const ir::ExprPtr& target, const ir::ExprPtr& value, const Span& span);
 
     // statement_collectives.cpp
     void assign_collective(const syntax::Expr& target, const syntax::Call& call, const Span& span);

@@ -12,6 +12,9 @@
 namespace peal {
 
 KernelValue Specialiser::call(const ir::Call& call) {
+    // Index arithmetic asks for these far more often than for all other ops together.
+    if (call.op == ir::ops::kRank) return AffineInteger{plan_.rank, 0, 0};
+    if (call.op == ir::ops::kNranks) return AffineInteger{plan_.nranks, 0, 0};
     const Handler handler = handler_of(call.op);
     if (!handler) {
         fail(call.span, fmt::format("'{}' is not a primitive op", call.op),
@@ -24,8 +27,6 @@ Specialiser::Handler Specialiser::handler_of(std::string_view op) {
     namespace ops = ir::ops;
     using S = Specialiser;
     static const std::unordered_map<std::string_view, Handler> kHandlers = {
-        {ops::kRank, &S::own_rank},
-        {ops::kNranks, &S::rank_count},
         {ops::kTileLoad, &S::load},
         {ops::kTileStore, &S::store},
         {ops::kTileSlice, &S::slice},
@@ -177,9 +178,6 @@ void Specialiser::emit_copy(const ir::Call& call, const Range& dst, const Range&
 }
 
 // ---------------------------------------------------------------------------- the ops
-
-KernelValue Specialiser::own_rank(const ir::Call&) { return AffineInteger{plan_.rank, 0, 0}; }
-KernelValue Specialiser::rank_count(const ir::Call&) { return AffineInteger{plan_.nranks, 0, 0}; }
 
 KernelValue Specialiser::load(const ir::Call& call) {  // (memory, offset, count)
     const auto& in = call.operands;

@@ -40,8 +40,6 @@ private:
     // ---- ops (emit.cpp)
     KernelValue call(const ir::Call& call) override;
     static Handler handler_of(std::string_view op);
-    KernelValue own_rank(const ir::Call& call);
-    KernelValue rank_count(const ir::Call& call);
     KernelValue load(const ir::Call& call);
     KernelValue remote_load(const ir::Call& call);
     KernelValue store(const ir::Call& call);

@@ -55,6 +55,16 @@ TEST(Kernel, ShapesMayUseScalarsThatComeLater) {
     EXPECT_EQ(symbols[0]->name, "n");
 }
 
+TEST(Kernel, ShapesMayHaveAnyIntegerExpression) {
+    const std::string text =
+        "kernel k(a: f32[2, 3 << log2(p), -(-q)], b: f32[sum(i in 0..r, i * s)]) {\n}\n";
+    const ir::Program program = parse_text(text);
+    test::expect_round_trip(program);
+    std::string symbols;
+    for (const ir::VarPtr& symbol : ir::symbols_of(program.kernels[0])) symbols += symbol->name;
+    EXPECT_EQ(symbols, "pqrs");
+}
+
 TEST(Kernel, LongHeadersPutOneParameterOnALine) {
     const ir::Program program = parse_text(
         "kernel a_long_name(first_parameter: in f32[number_of_elements], "

@@ -238,15 +238,22 @@ TEST(Statement, NodesKnowWhereTheyComeFrom) {
     EXPECT_EQ(program.kernels[0].span.column, 8U);
 }
 
-TEST(Statement, SizesThatCannotBeComparedAreAWarning) {
-    std::vector<Diagnostic> warnings;
-    parse_text(kernel_of("out = inp[0; m]"), &warnings);
-    ASSERT_EQ(warnings.size(), 1U);
-    EXPECT_EQ(warnings[0].severity, Diagnostic::Severity::warning);
-    EXPECT_EQ(warnings[0].message,
-              "cannot see that both sides have the same size: m elements into a place of n");
-    parse_text(kernel_of("out = inp"), &warnings);
-    EXPECT_TRUE(warnings.empty());
+TEST(Statement, SizesThatCannotBeComparedYetAreRequiredToBeEqual) {
+    EXPECT_EQ(lowered_body("out = inp[0; m]"),
+              "pld.system.require(n, m, cmp=eq)\n"
+              "tensor.copy(out, 0, inp, 0, m)\n");
+    EXPECT_EQ(lowered_body("data@1[0; 8] = inp[0; m]"),
+              "pld.system.require(8, m, cmp=eq)\n"
+              "pld.tile.remote_store(tile.load(inp, 0, m), data, 1, 0)\n");
+    EXPECT_EQ(lowered_body("get out[0; m] = data@1"),
+              "pld.system.require(m, n, cmp=eq)\n"
+              "pld.tensor.get(out, 0, data, 1, 0, n)\n");
+}
+
+TEST(Statement, Require) {
+    EXPECT_EQ(lowered_body("require nranks >= 2"), "pld.system.require(nranks, 2, cmp=ge)\n");
+    EXPECT_EQ(lowered_body("require n % nranks == 0"),
+              "pld.system.require(n % nranks, 0, cmp=eq)\n");
 }
 
 TEST(Statement, WarningsOfTheVerifierAreHandedOn) {

@@ -13,20 +13,6 @@ using namespace peal::testing;
 
 // ---------------------------------------------------------------------------- property
 
-void expect_same_effect(const Plan& plan, const Plan& fused, std::uint64_t seed) {
-    Reference before(plan, seed), after(fused, seed);
-    before.run();
-    after.run();
-    const std::string plans = to_text(plan) + to_text(fused);
-    ASSERT_EQ(before.seen().size(), after.seen().size()) << "seed " << seed << '\n' << plans;
-    for (std::size_t sync = 0; sync < before.seen().size(); ++sync) {
-        ASSERT_TRUE(before.seen()[sync] == after.seen()[sync])
-            << "seed " << seed << ", windows at sync " << sync << '\n'
-            << plans;
-    }
-    ASSERT_TRUE(before.arguments() == after.arguments()) << "seed " << seed << '\n' << plans;
-}
-
 void expect_no_more_work(const Plan& plan, const Plan& fused, std::uint64_t seed) {
     const Traffic before = traffic(plan), after = traffic(fused);
     ASSERT_LE(fused.instructions.size(), plan.instructions.size()) << seed;

@@ -4,6 +4,8 @@
 // that crosses a sync changes what is seen.
 #pragma once
 
+#include <gtest/gtest.h>
+
 #include <cstring>
 #include <map>
 #include <random>
@@ -122,5 +124,20 @@ private:
     Memory windows_, arguments_;
     std::vector<Memory> seen_;
 };
+
+// Two plans do the same as far as peers and the caller can tell.
+inline void expect_same_effect(const Plan& plan, const Plan& fused, std::uint64_t seed) {
+    Reference before(plan, seed), after(fused, seed);
+    before.run();
+    after.run();
+    const auto plans = [&] { return to_text(plan) + to_text(fused); };
+    ASSERT_EQ(before.seen().size(), after.seen().size()) << "seed " << seed << '\n' << plans();
+    for (std::size_t sync = 0; sync < before.seen().size(); ++sync) {
+        ASSERT_TRUE(before.seen()[sync] == after.seen()[sync])
+            << "seed " << seed << ", windows at sync " << sync << '\n'
+            << plans();
+    }
+    ASSERT_TRUE(before.arguments() == after.arguments()) << "seed " << seed << '\n' << plans();
+}
 
 }  // namespace peal::testing

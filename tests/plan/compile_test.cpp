@@ -1,0 +1,171 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <gtest/gtest.h>
+
+#include "peal/builder.hpp"
+#include "peal/collective.hpp"
+#include "peal/compile.hpp"
+#include "plan/cache.hpp"
+#include "plan/reference.hpp"
+#include "plan/support.hpp"
+
+namespace peal {
+namespace {
+
+using namespace peal::testing;
+
+ir::Program copy_left() {
+    ir::KernelBuilder k("copy_left");
+    const auto n = k.Symbol("n");
+    const auto out = k.Tensor("out", Element::f32, {n});
+    const auto data = k.Window("data", Element::f32, {n});
+    auto& b = k.Body();
+    const auto left = (ir::rank() + ir::nranks() - 1) % ir::nranks();
+    b.Store(b.RemoteLoad(data, left, ir::integer(0), n), out, ir::integer(0));
+    return std::move(k).Finish();
+}
+
+Collective collective_of(CollectiveKind kind, std::string_view mode, std::uint64_t count,
+                         bool in_place = false) {
+    Collective collective;
+    collective.kind = kind;
+    collective.mode = mode;
+    collective.count = count;
+    collective.in_place = in_place;
+    return collective;
+}
+
+Bindings of_size(std::int64_t n) { return {{{"n", n}}, {}, {}}; }
+
+TEST(Compile, MakesAPlanForEachRank) {
+    const std::vector<Plan> plans = compile(copy_left(), "copy_left", of_size(2), 3);
+    ASSERT_EQ(plans.size(), 3u);
+    for (const Plan& plan : plans) {
+        ASSERT_EQ(plan.instructions.size(), 1u);
+        EXPECT_EQ(std::get<Copy>(plan.instructions[0].action),
+                  (Copy{{0, plan.rank, 0, 8}, {1, (plan.rank + 2) % 3, 0, 8}}));
+    }
+}
+
+TEST(Compile, ProgramsBuiltInCppReferToTheirLoweredText) {
+    const Plan plan = compile(copy_left(), "copy_left", of_size(2), 3).front();
+    ASSERT_TRUE(plan.source);
+    EXPECT_EQ(plan.source->name(), "copy_left.peal (lowered)");
+    const std::string line(plan.source->line(plan.instructions[0].line));
+    EXPECT_NE(line.find("tile.store"), std::string::npos) << line;
+}
+
+TEST(Compile, WithoutFusingTilesStayButArePlaced) {
+    CompileOptions options;
+    options.fuse = false;
+    const Collective collective = collective_of(CollectiveKind::allreduce, "mesh", 16);
+    for (const Plan& plan : compile(collective, 8, options)) {
+        EXPECT_EQ(plan.tile_bytes, 3u * 64);  // two terms and their sum
+        EXPECT_GT(plan.instructions.size(), 2u * 8);
+    }
+}
+
+TEST(Compile, RefusesRankCountsThatCannotBe) {
+    EXPECT_EQ(error_of([] { compile(copy_left(), "copy_left", of_size(2), 0); }, Fault::usage),
+              "expected 1..1024 ranks, found 0");
+}
+
+// ---------------------------------------------------------------------------- what fusing is for
+
+TEST(Compile, AMeshAllreduceReadsEachPeerOnceAndWritesTheOutputOnce) {
+    for (const int nranks : {2, 3, 8, 17}) {
+        const Collective collective = collective_of(CollectiveKind::allreduce, "mesh", 100);
+        const std::uint64_t bytes = 400;
+        const auto ranks = static_cast<std::uint64_t>(nranks);
+        for (const Plan& plan : compile(collective, nranks)) {
+            const Traffic total = traffic(plan);
+            EXPECT_EQ(total.bytes_read, bytes + ranks * bytes);  // the input, and each window
+            EXPECT_EQ(total.remote_bytes_read, (ranks - 1) * bytes);
+            EXPECT_EQ(total.bytes_written, 2 * bytes);  // the own window, and the output
+            EXPECT_EQ(total.remote_bytes_written, 0u);
+            EXPECT_EQ(plan.tile_bytes, 0u);
+            std::size_t reductions = 0;
+            for (const Instruction& instruction : plan.instructions) {
+                const auto* reduce = std::get_if<Reduce>(&instruction.action);
+                if (!reduce) continue;
+                ++reductions;
+                ASSERT_EQ(reduce->src.size(), ranks);
+                for (std::size_t r = 0; r < ranks; ++r) {
+                    EXPECT_EQ(reduce->src[r].rank, static_cast<std::int32_t>(r));
+                }
+            }
+            EXPECT_EQ(reductions, 1u);
+        }
+    }
+}
+
+TEST(Compile, FusingKeepsTheEffectOfEveryRecipe) {
+    for (const CollectiveKind kind : kCollectives) {
+        if (kind == CollectiveKind::all_to_all_v) continue;  // copies only, as all_to_all
+        for (const Recipe& recipe : recipes(kind)) {
+            for (const int nranks : {1, 2, 5}) {
+                for (const bool in_place : {false, true}) {
+                    const Collective collective = collective_of(kind, recipe.mode, 13, in_place);
+                    SCOPED_TRACE(std::string(name(kind)) + " " + collective.mode);
+                    CompileOptions unfused;
+                    unfused.fuse = false;
+                    const std::vector<Plan> before = compile(collective, nranks, unfused);
+                    const std::vector<Plan> after = compile(collective, nranks);
+                    for (std::size_t r = 0; r < before.size(); ++r) {
+                        ASSERT_NO_FATAL_FAILURE(expect_same_effect(before[r], after[r], r));
+                    }
+                }
+            }
+        }
+    }
+}
+
+// ---------------------------------------------------------------------------- the cache
+
+TEST(PlanCache, GivesTheSamePlansAgain) {
+    PlanCache cache(4);
+    const PlansPtr first = cache.compile(copy_left(), "copy_left", of_size(2), 3);
+    EXPECT_EQ(cache.compile(copy_left(), "copy_left", of_size(2), 3), first);
+    EXPECT_EQ(*first, compile(copy_left(), "copy_left", of_size(2), 3));
+    EXPECT_EQ(cache.size(), 1u);
+}
+
+TEST(PlanCache, TellsWhatIsDifferentApart) {
+    PlanCache cache(8);
+    const PlansPtr first = cache.compile(copy_left(), "copy_left", of_size(2), 3);
+    CompileOptions unfused;
+    unfused.fuse = false;
+    EXPECT_NE(cache.compile(copy_left(), "copy_left", of_size(4), 3), first);
+    EXPECT_NE(cache.compile(copy_left(), "copy_left", of_size(2), 4), first);
+    EXPECT_NE(cache.compile(copy_left(), "copy_left", of_size(2), 3, unfused), first);
+    ir::Program elsewhere = copy_left();
+    elsewhere.source = std::make_shared<const Source>("copy.peal", "\n\n");
+    EXPECT_NE(cache.compile(elsewhere, "copy_left", of_size(2), 3), first);
+    EXPECT_EQ(cache.size(), 5u);
+}
+
+TEST(PlanCache, ForgetsWhatWasNotUsedForLongest) {
+    PlanCache cache(2);
+    const PlansPtr one = cache.compile(copy_left(), "copy_left", of_size(1), 2);
+    const PlansPtr two = cache.compile(copy_left(), "copy_left", of_size(2), 2);
+    EXPECT_EQ(cache.compile(copy_left(), "copy_left", of_size(1), 2), one);
+    cache.compile(copy_left(), "copy_left", of_size(3), 2);
+    EXPECT_EQ(cache.size(), 2u);
+    EXPECT_EQ(cache.compile(copy_left(), "copy_left", of_size(1), 2), one);
+    EXPECT_NE(cache.compile(copy_left(), "copy_left", of_size(2), 2), two);
+    EXPECT_EQ(two->size(), 2u) << "plans that were handed out stay alive";
+}
+
+TEST(PlanCache, KeepsNoErrors) {
+    PlanCache cache(2);
+    EXPECT_THROW(cache.compile(copy_left(), "copy_left", {}, 2), Error);
+    EXPECT_EQ(cache.size(), 0u);
+}
+
+TEST(PlanCache, MayHaveNoRoomAtAll) {
+    PlanCache cache(0);
+    EXPECT_EQ(cache.compile(copy_left(), "copy_left", of_size(2), 3)->size(), 3u);
+    EXPECT_EQ(cache.size(), 0u);
+}
+
+}  // namespace
+}  // namespace peal
