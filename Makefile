@@ -6,7 +6,7 @@ SOURCES = $(shell find include src tests bench -name '*.hpp' -o -name '*.cpp')
 # $(call build,preset,options,targets) configures and builds.
 build = cmake --preset $(1) $(2) >/dev/null && cmake --build --preset $(1) $(3)
 
-.PHONY: help run test test-asan test-tsan bench-kernels format style clang lint clean
+.PHONY: help run test test-asan test-tsan bench-kernels bench-check format style clang lint clean
 
 help: ## show this list
 	@sed -n 's/^\([a-z-]*\):.* ## \(.*\)/make \1\t\2/p' Makefile | expand -t 20
@@ -36,6 +36,11 @@ bench-kernels: ## measure the copy and reduce kernels
 	@tools/install-packages core bench
 	@$(call build,release,-DPEAL_TESTS=OFF,--target bench_kernels)
 	@./build/bench/bench_kernels
+
+bench-check: ## measure the checker against its limits
+	@tools/install-packages core
+	@$(call build,release,-DPEAL_TESTS=OFF,--target bench_check)
+	@./build/bench/bench_check
 
 format: ## format all sources
 	@tools/install-packages tests

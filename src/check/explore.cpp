@@ -18,6 +18,7 @@ namespace peal::checker {
 namespace {
 
 constexpr std::uint32_t kStatesPerReport = 1 << 12;
+constexpr std::uint64_t kMostStates = 4'000'000'000;  // they are numbered with 32 bits
 
 class Search {
 public:
@@ -26,16 +27,15 @@ public:
           meter_(meter),
           stepper_(model),
           layout_(stepper_.program(), stepper_.has_contents()),
-          states_(layout_.words()),
-          packed_(layout_.words()) {}
+          states_(layout_.words()) {}
 
     ExploreResult run() {
         State first;
         bool fine = stepper_.start(first);
         if (fine) {
-            add(first, StateSet::kNoState, 0);
+            pack(first, 0);
+            insert_packed(StateSet::kNoState);
             from_ = first;
-            to_ = first;
             for (; fine && at_ < states_.size() && within_bounds(); ++at_) fine = expand();
         }
         result_.states = std::max<std::uint64_t>(states_.size(), 1);
@@ -67,32 +67,51 @@ public:
     }
 
 private:
-    void add(const State& state, std::uint32_t parent, AgentId mover) {
-        layout_.pack(state, packed_.data());
-        states_.insert(packed_.data(), parent, mover);
+    struct Reached {
+        std::uint64_t hash;
+        AgentId mover;
+    };
+
+    void pack(const State& state, AgentId mover) {
+        const std::size_t words = layout_.words();
+        packed_.resize((reached_.size() + 1) * words);
+        std::uint64_t* packed = packed_.data() + reached_.size() * words;
+        layout_.pack(state, packed);
+        reached_.push_back({states_.hash(packed), mover});
+        states_.prefetch(reached_.back().hash);
+    }
+
+    void insert_packed(std::uint32_t parent) {
+        const std::uint64_t* packed = packed_.data();
+        for (const Reached& reached : reached_) {
+            states_.insert(packed, reached.hash, parent, reached.mover);
+            packed += layout_.words();
+        }
+        reached_.clear();
     }
 
     bool expand() {
         layout_.unpack(states_.state(at_), from_);
         failed_at_ = at_;
-        bool moved = false;
         for (AgentId agent = 0; agent < from_.position.size(); ++agent) {
             if (!stepper_.can_step(from_, agent)) continue;
-            moved = true;
             to_ = from_;
             failed_mover_ = agent;
             if (!stepper_.advance(to_, agent)) return false;
-            add(to_, at_, agent);
+            pack(to_, agent);
         }
         failed_mover_ = kNone;
-        return moved || stepper_.check_end(from_);
+        if (reached_.empty()) return stepper_.check_end(from_);
+        insert_packed(at_);
+        return true;
     }
 
     std::uint64_t memory_bytes() const { return states_.memory_bytes() + stepper_.memory_bytes(); }
 
     bool within_bounds() {
-        if (states_.size() > options_.max_states) {
-            result_.bound = fmt::format("{} states", options_.max_states);
+        const std::uint64_t most = std::min(options_.max_states, kMostStates);
+        if (states_.size() > most) {
+            result_.bound = fmt::format("{} states", most);
         } else if (at_ % kStatesPerReport == 0) {
             const std::uint64_t bytes = memory_bytes();
             if (bytes > options_.max_memory_bytes) {
@@ -109,7 +128,9 @@ private:
     Stepper stepper_;
     StateLayout layout_;
     StateSet states_;
+    // The successors of the state that is being expanded.
     std::vector<std::uint64_t> packed_;
+    std::vector<Reached> reached_;
     std::uint32_t at_ = 0;
     std::uint32_t failed_at_ = 0;
     AgentId failed_mover_ = kNone;

@@ -3,8 +3,8 @@
 // compared whole, so two different ones are never taken for one.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
-#include <cstring>
 #include <vector>
 
 namespace peal::checker {
@@ -13,41 +13,14 @@ class StateSet {
 public:
     static constexpr std::uint32_t kNoState = 0xffffffff;
 
-    explicit StateSet(std::size_t words) : words_(words), slots_(kFirstSlots, kNoState) {}
+    explicit StateSet(std::size_t words) : words_(words), slots_(kFirstSlots, kEmpty) {}
 
     std::uint32_t size() const { return static_cast<std::uint32_t>(parents_.size()); }
     const std::uint64_t* state(std::uint32_t id) const { return pool_.data() + id * words_; }
     std::uint32_t parent(std::uint32_t id) const { return parents_[id]; }
     std::uint32_t mover(std::uint32_t id) const { return movers_[id]; }
 
-    // Adds the state, reached from `parent` by a step of `mover`, unless it is known.
-    bool insert(const std::uint64_t* state, std::uint32_t parent, std::uint32_t mover) {
-        if (2 * parents_.size() >= slots_.size()) grow();
-        std::size_t slot = hash(state) & (slots_.size() - 1);
-        while (slots_[slot] != kNoState) {
-            if (equal(this->state(slots_[slot]), state)) return false;
-            slot = (slot + 1) & (slots_.size() - 1);
-        }
-        slots_[slot] = size();
-        pool_.insert(pool_.end(), state, state + words_);
-        parents_.push_back(parent);
-        movers_.push_back(mover);
-        return true;
-    }
-
-    std::uint64_t memory_bytes() const {
-        return pool_.capacity() * sizeof(std::uint64_t) +
-               (parents_.capacity() + movers_.capacity() + slots_.capacity()) *
-                   sizeof(std::uint32_t);
-    }
-
-private:
-    static constexpr std::size_t kFirstSlots = 1024;
-
-    bool equal(const std::uint64_t* a, const std::uint64_t* b) const {
-        return std::memcmp(a, b, words_ * sizeof(std::uint64_t)) == 0;
-    }
-    std::size_t hash(const std::uint64_t* state) const {
+    std::uint64_t hash(const std::uint64_t* state) const {
         std::uint64_t hash = 0x9e3779b97f4a7c15;
         for (std::size_t i = 0; i < words_; ++i) {
             hash = (hash ^ state[i]) * 0xff51afd7ed558ccd;
@@ -55,19 +28,56 @@ private:
         }
         return hash;
     }
+
+    // Memory is the bottleneck: ask for the place of a state well before it is inserted.
+    void prefetch(std::uint64_t hash) const { __builtin_prefetch(&slots_[place(hash)]); }
+
+    // Adds the state, reached from `parent` by a step of `mover`, unless it is known.
+    void insert(const std::uint64_t* state, std::uint64_t hash, std::uint32_t parent,
+                std::uint32_t mover) {
+        if (2 * parents_.size() >= slots_.size()) grow();
+        std::size_t slot = place(hash);
+        for (; slots_[slot] != kEmpty; slot = (slot + 1) & (slots_.size() - 1)) {
+            if (tag(slots_[slot]) == tag(hash) && equal(this->state(id(slots_[slot])), state)) {
+                return;
+            }
+        }
+        slots_[slot] = tag(hash) | size();
+        pool_.insert(pool_.end(), state, state + words_);
+        parents_.push_back(parent);
+        movers_.push_back(mover);
+    }
+
+    std::uint64_t memory_bytes() const {
+        return (pool_.capacity() + slots_.capacity()) * sizeof(std::uint64_t) +
+               (parents_.capacity() + movers_.capacity()) * sizeof(std::uint32_t);
+    }
+
+private:
+    static constexpr std::size_t kFirstSlots = 1024;
+    // A slot holds the upper half of the hash and the number of the state.
+    static constexpr std::uint64_t kEmpty = ~std::uint64_t{0};
+    static std::uint64_t tag(std::uint64_t word) { return word >> 32 << 32; }
+    static std::uint32_t id(std::uint64_t slot) { return static_cast<std::uint32_t>(slot); }
+
+    std::size_t place(std::uint64_t hash) const { return hash & (slots_.size() - 1); }
+    bool equal(const std::uint64_t* a, const std::uint64_t* b) const {
+        return std::equal(a, a + words_, b);
+    }
     void grow() {
-        slots_.assign(slots_.size() * 2, kNoState);
-        for (std::uint32_t id = 0; id < size(); ++id) {
-            std::size_t slot = hash(state(id)) & (slots_.size() - 1);
-            while (slots_[slot] != kNoState) slot = (slot + 1) & (slots_.size() - 1);
-            slots_[slot] = id;
+        slots_.assign(slots_.size() * 2, kEmpty);
+        for (std::uint32_t i = 0; i < size(); ++i) {
+            const std::uint64_t hashed = hash(state(i));
+            std::size_t slot = place(hashed);
+            while (slots_[slot] != kEmpty) slot = (slot + 1) & (slots_.size() - 1);
+            slots_[slot] = tag(hashed) | i;
         }
     }
 
     std::size_t words_;
     std::vector<std::uint64_t> pool_;
     std::vector<std::uint32_t> parents_, movers_;
-    std::vector<std::uint32_t> slots_;
+    std::vector<std::uint64_t> slots_;
 };
 
 }  // namespace peal::checker

@@ -34,7 +34,7 @@ struct CheckJob {
 struct CheckSubject {
     std::string what;
     std::string algorithm;
-    std::string counts;  // "0, 1, P-1, P+1, 4P+3" or "256"; empty when there is no length
+    std::string counts;  // "P+1, 4P+3, 1, P-1, 0" or "256"; empty when there is no length
     std::vector<std::pair<int, std::uint64_t>> points;  // ranks and count
     TargetOptions options;
 };

@@ -13,7 +13,7 @@ namespace peal::cli {
 // All jobs of one subject, up to the first that did not prove.
 struct SubjectResult {
     const CheckSubject* subject = nullptr;
-    CheckReport last;  // of the job that decided
+    CheckReport last;  // of the job that decided: the one that did not prove, or the first
     int last_nranks = 0;
     std::uint64_t last_count = 0;
     std::uint64_t checks = 0;

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "draw/label.hpp"
 
-#include <algorithm>
+#include <string_view>
 #include <variant>
+#include <vector>
 
 #include <fmt/format.h>
 

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // A diagram as text.
 //
-//     rank 0                     rank 1
-//     ● copy data <- inp         │
-//     ● notify sig[0]@1 += 1 ───▶┃
-//     │                          ● wait sig[0] >= 1
-//     ✗ copy data <- inp         ✗ sum out <- data@0..1
-//     ╰━━━━ data race: data@0[0..64) ━━━━━╯
+//     rank 0                          rank 1
+//     ● copy data <- inp              │
+//     ● notify sig[0]@1 += 1 ────────▶┃
+//     │                               ● wait sig[0] >= 1
+//     ✗ copy data <- inp              ✗ sum out <- data@0..1
+//     ╰━━ data race: data@0[0..64) ━━━╯
 #pragma once
 
 #include <cstddef>

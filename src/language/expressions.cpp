@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "language/expressions.hpp"
 
-#include <array>
 #include <utility>
 
 #include <fmt/format.h>

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // parse(): lexer, parser, resolver and verifier, one after the other.
-#include <algorithm>
 #include <cassert>
 #include <cerrno>
 #include <cstring>

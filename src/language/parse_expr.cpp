@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Expressions.
 #include <algorithm>
-#include <array>
 #include <limits>
 #include <string>
 #include <utility>

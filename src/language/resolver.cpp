@@ -8,7 +8,6 @@
 
 #include <fmt/format.h>
 
-#include "ir/fields.hpp"
 #include "language/expressions.hpp"
 #include "language/limits.hpp"
 #include "language/scope.hpp"

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // Collectives in their short form.
-#include <algorithm>
 #include <utility>
 
 #include <fmt/format.h>
@@ -39,6 +38,13 @@ std::string usage_of(const OpSpec& spec, std::string_view callee) {
     }
     return fmt::format("data = {0}({1}) in place, or out = {0}(input, {1})", callee,
                        fmt::join(names, ", "));
+}
+
+void default_root(const OpSpec& spec, std::vector<ir::ExprPtr>& operands, const Span& span) {
+    const int root = spec.operand_index("root");
+    if (root < 0) return;
+    ir::ExprPtr& operand = operands[static_cast<std::size_t>(root)];
+    if (!operand) operand = ir::integer(0, span);
 }
 
 }  // namespace
@@ -81,10 +87,7 @@ void Statements::assign_collective(const syntax::Expr& target, const syntax::Cal
     for (const syntax::Argument& argument : call.arguments) {
         if (argument.name) exprs_.named_argument(argument, spec, operands, attributes);
     }
-    const int root = spec.operand_index("root");
-    if (root >= 0 && !operands[static_cast<std::size_t>(root)]) {
-        operands[static_cast<std::size_t>(root)] = ir::integer(0, span);
-    }
+    default_root(spec, operands, span);
     emit_call(exprs_.make(spec.name, std::move(operands), std::move(attributes), span), span);
 }
 

@@ -5,7 +5,6 @@
 
 #include <fmt/format.h>
 
-#include "ir/describe.hpp"
 #include "language/collectives.hpp"
 #include "language/statements.hpp"
 #include "peal/program.hpp"

@@ -14,7 +14,8 @@
 namespace peal::test {
 namespace {
 
-[[noreturn]] void become_peal(const std::vector<std::string>& arguments, const std::string& out,
+[[noreturn]] void become_peal(const std::vector<std::string>& arguments,
+                              const std::string& directory, const std::string& out,
                               const std::string& err) {
     std::vector<char*> argv = {const_cast<char*>("peal")};
     for (const std::string& argument : arguments)
@@ -24,7 +25,7 @@ namespace {
     const int err_file = open(err.c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0600);
     dup2(out_file, STDOUT_FILENO);
     dup2(err_file, STDERR_FILENO);
-    if (chdir(PEAL_SOURCE_DIR) == 0) execv(PEAL_BINARY, argv.data());
+    if (chdir(directory.c_str()) == 0) execv(PEAL_BINARY, argv.data());
     _exit(127);
 }
 
@@ -47,11 +48,11 @@ std::string read_file(const std::string& path) {
     return text.str();
 }
 
-Ran peal(const std::vector<std::string>& arguments) {
+Ran peal(const std::vector<std::string>& arguments, const std::string& directory) {
     const TemporaryFile out("out", "");
     const TemporaryFile err("err", "");
     const pid_t child = fork();
-    if (child == 0) become_peal(arguments, out.path(), err.path());
+    if (child == 0) become_peal(arguments, directory, out.path(), err.path());
     int status = 0;
     waitpid(child, &status, 0);
     Ran ran;

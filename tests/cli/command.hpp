@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Runs the built `peal` as a person would, from the top of the source tree.
+// Runs the built `peal` as a person would.
 #pragma once
 
 #include <string>
@@ -12,7 +12,8 @@ struct Ran {
     std::string out, err;
 };
 
-Ran peal(const std::vector<std::string>& arguments);
+// In `directory`, or at the top of the source tree.
+Ran peal(const std::vector<std::string>& arguments, const std::string& directory = PEAL_SOURCE_DIR);
 
 // A file in a directory of its own that goes away with the object.
 class TemporaryFile {

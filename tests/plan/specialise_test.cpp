@@ -238,10 +238,10 @@ std::string error_in(const std::string& body, std::int64_t m = 4) {
 }
 
 TEST(SpecialiseErrors, ShowTheLineAndTheValues) {
-    EXPECT_EQ(error_in("y[m; 4] = x", 5),
+    EXPECT_EQ(error_in("y[m; m] = x", 5),
               "test.peal:2:5: error: tile.store: elements 5..10 leave 'y', which has 8 (kernel k, "
               "rank 1 of 3)\n"
-              "    2 |     y[m; 4] = x\n"
+              "    2 |     y[m; m] = x\n"
               "      |     ^~~~~~~~~~~");
 }
 
