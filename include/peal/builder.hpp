@@ -13,7 +13,7 @@
 #pragma once
 
 #include <functional>
-#include <initializer_list>
+#include <map>
 #include <set>
 #include <string>
 #include <string_view>
@@ -51,6 +51,7 @@ public:
 
 private:
     std::set<std::string, std::less<>> taken_;
+    std::map<std::string, int, std::less<>> last_;  // number given to each hint
 };
 
 class LoweringBuilder {

@@ -172,8 +172,8 @@ bool Stepper::needs_no_choice(const State& state, AgentId agent) const {
 
 Stepper::Reach Stepper::reach(const State& state, const Toucher& toucher, NotifyOp notify) const {
     const std::vector<SignalOp>& ops = program_.lanes()[toucher.agent].ops;
-    auto next_op = std::lower_bound(toucher.ops.begin(), toucher.ops.end(),
-                                    state.position[toucher.agent]);
+    auto next_op =
+        std::lower_bound(toucher.ops.begin(), toucher.ops.end(), state.position[toucher.agent]);
     Reach so_far = Reach::nothing;
     for (; next_op != toucher.ops.end(); ++next_op) {
         const SignalOp& op = ops[*next_op];

@@ -48,7 +48,11 @@ ExprPtr CeilLog2(const ExprPtr& a) { return FloorLog2(a * 2 - 1); }
 
 std::string NameCounter::Fresh(std::string_view hint) {
     std::string name(hint);
-    for (int i = 1; !taken_.insert(name).second; ++i) name = fmt::format("{}_{}", hint, i);
+    if (taken_.insert(name).second) return name;
+    int& last = last_[name];
+    do {
+        name = fmt::format("{}_{}", hint, ++last);
+    } while (!taken_.insert(name).second);
     return name;
 }
 

@@ -14,7 +14,12 @@
 namespace peal::ir {
 namespace {
 
-bool same_type(const Type& a, const Type& b) { return a.kind == b.kind && a.element == b.element; }
+// Integers of all widths are one type inside expressions, and so are floating scalars.
+bool same_type(const Type& a, const Type& b) {
+    if (a.kind != b.kind) return false;
+    if (a.kind == Type::Kind::scalar) return is_float(a.element) == is_float(b.element);
+    return a.element == b.element;
+}
 
 class ScopeVerifier {
 public:

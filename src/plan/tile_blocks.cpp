@@ -34,25 +34,22 @@ std::vector<Access> tile_accesses(const std::vector<Instruction>& instructions) 
 // What is known of a block once all its accesses are: they are [first, last) in order of begin.
 TileBlock block_of(const Access* first, const Access* last) {
     TileBlock block{first->begin, first->end, first->instruction, first->instruction, 0, false};
-    std::uint32_t writes = 0, writer = 0, first_read = UINT32_MAX;
-    bool whole = true;
+    std::uint32_t writes = 0, first_read = UINT32_MAX;
+    const Access* write = nullptr;
     for (const Access* access = first; access != last; ++access) {
         block.end = std::max(block.end, access->end);
         block.first = std::min(block.first, access->instruction);
         block.last = std::max(block.last, access->instruction);
         if (access->is_write) {
             ++writes;
-            writer = access->instruction;
+            write = access;
         } else {
             ++block.reads;
             first_read = std::min(first_read, access->instruction);
         }
     }
-    for (const Access* access = first; access != last; ++access) {
-        whole = whole &&
-                (!access->is_write || (access->begin == block.begin && access->end == block.end));
-    }
-    block.is_value = writes == 1 && whole && writer < first_read;
+    block.is_value = writes == 1 && write->begin == block.begin && write->end == block.end &&
+                     write->instruction < first_read;
     return block;
 }
 

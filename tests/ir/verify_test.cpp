@@ -61,6 +61,17 @@ TEST(Verify, DefinitionInABlockEndsWithIt) {
                 ElementsAre("error: 'x' is not defined here"));
 }
 
+TEST(Verify, IntegersOfAllWidthsAreOneType) {
+    Block narrow, wide;
+    narrow.yields = {var("w", {Type::Kind::scalar, Element::i32, {}})};
+    wide.yields = {integer(1)};
+    Program program =
+        kernel_with({if_else(Eq(rank(), integer(0)), {index_var("x")}, narrow, wide)});
+    program.kernels[0].params.push_back(
+        {variable("w", {Type::Kind::scalar, Element::i32, {}}), Direction::unknown});
+    EXPECT_THAT(messages(program), IsEmpty());
+}
+
 TEST(Verify, YieldsMatchResults) {
     Block none;
     Block one;

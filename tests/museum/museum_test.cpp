@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The museum of synchronisation bugs: the checker finds every one of them, as what it is and in a
-// few steps, and proves the mended form.
+// few steps, and proves the mended form. Here those that are kernels.
 #include <algorithm>
-#include <fstream>
 #include <iterator>
 #include <map>
 #include <set>
@@ -14,7 +13,6 @@
 #include <gtest/gtest.h>
 
 #include "museum/exhibit.hpp"
-#include "museum/plan_exhibits.hpp"
 #include "museum/verdicts.hpp"
 #include "peal/error.hpp"
 #include "plan/access.hpp"
@@ -180,80 +178,6 @@ TEST_P(Museum, MendedIsProved) {
 
 INSTANTIATE_TEST_SUITE_P(Exhibit, Museum, ::testing::ValuesIn(exhibit_ids()),
                          [](const auto& info) { return info.param; });
-
-class PlanMuseum : public ::testing::TestWithParam<PlanExhibit> {
-protected:
-    // Asks the checker about one form and hands the answer on.
-    template <class Judge>
-    void check_each(Form form, std::string_view name, Judge&& judge) const {
-        const PlanExhibit& exhibit = GetParam();
-        for (const int nranks : exhibit.ranks) {
-            const test::Plans plans = exhibit.build(nranks, form);
-            Collective collective;
-            collective.kind = exhibit.meaning;
-            collective.count = exhibit.count;
-            const Meaning meaning = meaning_of(collective, plans.list());
-            const std::vector<CheckStage> stages = {{&plans.list(), &meaning, {}}};
-            CheckOptions options;
-            options.device = exhibit.device;
-            const CheckReport report = check(stages, options);
-            tell(fmt::format("{} {}, {} ranks", exhibit.id, name, nranks), report);
-            judge(report, stages, nranks == exhibit.ranks.front());
-        }
-    }
-};
-
-TEST_P(PlanMuseum, BrokenIsFound) {
-    check_each(Form::broken, "broken",
-               [&](const CheckReport& report, const auto& stages, bool is_smallest) {
-                   expect_found(report, stages, name(GetParam().expect));
-                   if (is_smallest) expect_short(report, stages);
-               });
-}
-
-TEST_P(PlanMuseum, MendedIsProved) {
-    check_each(Form::mended, "mended", [](const CheckReport& report, const auto& stages, bool) {
-        expect_proved(report, stages);
-    });
-}
-
-INSTANTIATE_TEST_SUITE_P(Exhibit, PlanMuseum, ::testing::ValuesIn(plan_exhibits()),
-                         [](const auto& info) { return info.param.id; });
-
-// ---------------------------------------------------------------------------- the catalogue
-
-TEST(MuseumCatalogue, NothingIsMissing) {
-    std::vector<std::string> shown = exhibit_ids();
-    for (const PlanExhibit& exhibit : plan_exhibits()) shown.push_back(exhibit.id);
-    EXPECT_THAT(shown, ::testing::IsSupersetOf(
-                           {"S1",  "S2",  "S3",  "S4",  "S5",  "S6",  "S7",  "S8", "S9", "S10",
-                            "S11", "S12", "U1",  "U2",  "U3",  "U4",  "U5",  "U6", "U7", "U8",
-                            "U11", "U12", "U14", "U15", "G1",  "G3",  "G4",  "G5", "G6", "G9",
-                            "G11", "G12", "G13", "G14", "G15", "G16", "G17", "G18"}));
-}
-
-// "deadlock", "rejected", "dead copy": the expectation without its details.
-std::string short_form(const std::string& expect) {
-    if (expect.starts_with("rejected, ")) return "rejected";
-    return expect.starts_with("dead copy into ") ? "dead copy" : expect;
-}
-
-TEST(MuseumCatalogue, TheDocsSayHowEachIsFound) {
-    std::map<std::string, std::string> found_as;
-    for (const std::string& id : exhibit_ids()) {
-        found_as[id] = short_form(load_exhibit(id).expect);
-    }
-    for (const PlanExhibit& exhibit : plan_exhibits()) found_as[exhibit.id] = name(exhibit.expect);
-
-    std::ifstream file(std::string(PEAL_SOURCE_DIR) + "/docs/museum.md");
-    std::map<std::string, std::string> rows;
-    for (std::string line; std::getline(file, line);) {
-        if (line.starts_with("| ")) rows[line.substr(2, line.find(' ', 2) - 2)] = line;
-    }
-    for (const auto& [id, kind] : found_as) {
-        EXPECT_THAT(rows[id], HasSubstr("| " + kind + " |")) << id;
-    }
-}
 
 }  // namespace
 }  // namespace peal::museum

@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "check/interval_map.hpp"
+
+#include <gtest/gtest.h>
+
+#include <random>
+
+namespace peal::checker {
+namespace {
+
+constexpr std::uint64_t kBytes = 24;
+
+std::vector<int> flatten(const IntervalMap<int>& map, std::uint64_t begin, std::uint64_t end) {
+    std::vector<int> flat;
+    std::uint64_t at = begin;
+    map.visit(begin, end, [&](std::uint64_t from, std::uint64_t to, int value) {
+        EXPECT_EQ(from, at);
+        EXPECT_LT(from, to);
+        at = to;
+        flat.insert(flat.end(), to - from, value);
+    });
+    EXPECT_EQ(at, end);
+    return flat;
+}
+
+// Against one value per byte.
+TEST(IntervalMap, IsAnArray) {
+    std::mt19937 random(1);
+    const auto pick = [&](int least, int most) {
+        return std::uniform_int_distribution<int>(least, most)(random);
+    };
+    for (int round = 0; round < 200; ++round) {
+        IntervalMap<int> map(kBytes, 0);
+        std::vector<int> array(kBytes, 0);
+        for (int i = 0; i < 20; ++i) {
+            const int begin = pick(0, kBytes - 1);
+            const int end = pick(begin + 1, kBytes);
+            const auto from = static_cast<std::uint64_t>(begin);
+            const auto to = static_cast<std::uint64_t>(end);
+            switch (pick(0, 2)) {
+                case 0: {
+                    const int value = pick(0, 3);
+                    map.assign(from, to, value);
+                    std::fill(array.begin() + begin, array.begin() + end, value);
+                    break;
+                }
+                case 1:
+                    map.update(from, to,
+                               [](std::uint64_t, std::uint64_t, int& value) { value += 1; });
+                    for (int at = begin; at < end; ++at) ++array[static_cast<std::size_t>(at)];
+                    break;
+                default: map.normalise();
+            }
+            EXPECT_EQ(flatten(map, from, to),
+                      std::vector<int>(array.begin() + begin, array.begin() + end));
+            EXPECT_EQ(flatten(map, 0, kBytes), array);
+        }
+    }
+}
+
+TEST(IntervalMap, EqualContentsHaveEqualRunsOnceNormalised) {
+    IntervalMap<int> pieces(8, 1);
+    pieces.assign(2, 4, 2);
+    pieces.assign(2, 4, 1);
+    EXPECT_NE(pieces, IntervalMap<int>(8, 1));
+    pieces.normalise();
+    EXPECT_EQ(pieces, IntervalMap<int>(8, 1));
+}
+
+TEST(IntervalMap, AssignJoinsWhatItCovers) {
+    IntervalMap<int> map(8, 0);
+    for (std::uint64_t i = 0; i < 8; ++i) map.assign(i, i + 1, static_cast<int>(i));
+    EXPECT_EQ(map.runs().size(), 8u);
+    map.assign(1, 7, 9);
+    EXPECT_EQ(map.runs().size(), 3u);
+}
+
+}  // namespace
+}  // namespace peal::checker
