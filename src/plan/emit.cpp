@@ -316,8 +316,10 @@ KernelValue Specialiser::require(const ir::Call& call) {  // (left, right) cmp=
     const std::int64_t right = integer(*call.operands[1]);
     const Compare compare = *compare_from(ir::word(call, "cmp"));
     if (!compares(left, compare, right)) {
-        fail(call.span, fmt::format("required: {} {} {}, found {} and {}", print(call.operands[0]),
-                                    symbol(compare), print(call.operands[1]), left, right));
+        const bool plain = call.operands[1]->kind == ir::ExprKind::int_const;
+        fail(call.span, fmt::format("required: {} {} {}, found {}{}", print(call.operands[0]),
+                                    symbol(compare), print(call.operands[1]), left,
+                                    plain ? "" : fmt::format(" and {}", right)));
     }
     return {};
 }
