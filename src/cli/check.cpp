@@ -4,6 +4,7 @@
 #include <fstream>
 
 #include <fmt/format.h>
+#include <CLI/CLI.hpp>
 
 #include "cli/check_jobs.hpp"
 #include "cli/check_report.hpp"

@@ -3,7 +3,9 @@
 // while the command line is parsed and leaves its exit code.
 #pragma once
 
-#include <CLI/CLI.hpp>
+namespace CLI {
+class App;
+}
 
 namespace peal::cli {
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // peal demo: the collectives on four ranks, compared with golden.
 #include <fmt/format.h>
+#include <CLI/CLI.hpp>
 
 #include "cli/commands.hpp"
 #include "cli/table.hpp"

@@ -4,6 +4,7 @@
 #include <new>
 
 #include <fmt/format.h>
+#include <CLI/CLI.hpp>
 
 #include "cli/commands.hpp"
 #include "peal/error.hpp"

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // peal show: a program as it goes down the road: as written, lowered, and as plans.
 #include <fmt/format.h>
+#include <CLI/CLI.hpp>
 
 #include "cli/commands.hpp"
 #include "cli/target.hpp"

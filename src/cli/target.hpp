@@ -8,10 +8,12 @@
 #include <string>
 #include <vector>
 
-#include <CLI/CLI.hpp>
-
 #include "peal/collective.hpp"
 #include "peal/compile.hpp"
+
+namespace CLI {
+class App;
+}
 
 namespace peal::cli {
 
