@@ -10,9 +10,9 @@ endif()
 
 add_library(peal_options INTERFACE)
 target_compile_options(peal_options INTERFACE -Wall -Wextra -Wpedantic)
-# g++ 12 sees overlap and overruns in std::string operations where there are none (GCC bug 105651).
+# g++ 12 sees overlap in std::string operations where there is none (GCC bug 105651).
 if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND CMAKE_CXX_COMPILER_VERSION VERSION_LESS 13)
-    target_compile_options(peal_options INTERFACE -Wno-restrict -Wno-array-bounds)
+    target_compile_options(peal_options INTERFACE -Wno-restrict)
 endif()
 if(PEAL_WERROR)
     target_compile_options(peal_options INTERFACE -Werror)
