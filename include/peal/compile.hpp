@@ -33,14 +33,15 @@ struct CompileOptions {
     std::uint64_t max_instructions = 4'000'000;  // per rank; more is an Error(program)
 };
 
-// One rank's plan of a kernel in a lowered program. Throws Error(program) when a binding is missing
-// or left over, a range leaves its buffer, tiles of different sizes meet, or signal arithmetic is
-// not affine in the generation; the message names the source line.
+// One rank's plan of a kernel in a lowered program. Throws Error(usage) when a binding is missing,
+// left over or of the wrong size, and Error(program) when a range leaves its buffer, tiles of
+// different sizes meet, or signal arithmetic is not affine in the generation; that message shows
+// the source line.
 Plan specialise(const ir::Program& lowered, std::string_view kernel, const Bindings& bindings,
                 int rank, int nranks, const CompileOptions& options = {});
 
-// The same work with fewer passes over memory. Every instruction of the result reads and writes
-// between the same notifies and waits as before.
+// The same work with fewer passes over memory. Every access to a window stays between the same
+// notifies and waits as before; private memory may be read or written earlier or later.
 Plan fuse(const Plan& plan);
 
 // lower + specialise + fuse for all ranks, validated. When the program was built in C++, its
