@@ -101,7 +101,7 @@ const std::map<std::string, Formula>& formulas() {
           {}}},
         {"all_to_all pairwise",
          {[](auto p) {
-              return Cost{4 * p * n, 2 * (p - 1)};
+              return Cost{4 * p * n, p - 1 + p / 2};
           },
           {}}},
         {"all_to_all_v mesh",
