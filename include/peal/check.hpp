@@ -94,8 +94,8 @@ struct DeviceRules {
     std::uint64_t tile_alignment = 0;
     bool one_outstanding_load = false;  // a load's flag is awaited before the next load is issued
 
-    static DeviceRules a2a3() { return {192 * 1024, 32, true}; }
-    static DeviceRules a5() { return {256 * 1024, 32, false}; }
+    static DeviceRules a2a3() { return {192 << 10, 32, true}; }
+    static DeviceRules a5() { return {256 << 10, 32, false}; }
 };
 
 struct CheckProgress {

@@ -23,19 +23,32 @@ CausalRun::CausalRun(const Model& model, Observer& observer, Findings& findings)
       findings_(findings),
       clocks_(model.agents.size()),
       next_(model.agents.size(), 0),
-      cells_(model.cells.size()) {
-    for (AgentId agent = 0; agent < model.agents.size(); ++agent) ready_.push_back(agent);
+      cells_(model.cells.size()),
+      ready_(model.calls) {
+    for (AgentId agent = 0; agent < model.agents.size(); ++agent) make_ready(agent);
+}
+
+void CausalRun::make_ready(AgentId agent) {
+    const std::vector<Op>& ops = model_.agents[agent].ops;
+    if (next_[agent] == ops.size()) return;
+    const std::uint32_t call = ops[next_[agent]].call;
+    ready_[call].push_back(agent);
+    call_ = std::min(call_, call);
 }
 
 CausalRun::End CausalRun::run(Meter& meter) {
     std::uint64_t reported = 0;
-    while (!ready_.empty() && broken_.empty()) {
-        const AgentId agent = ready_.front();
-        ready_.pop_front();
+    while (call_ < model_.calls && broken_.empty()) {
+        if (ready_[call_].empty()) {
+            ++call_;
+            continue;
+        }
+        const AgentId agent = ready_[call_].front();
+        ready_[call_].pop_front();
         run_agent(agent);
         if (events_ - reported >= kEventsPerReport) {
             reported = events_;
-            if (!meter.report(events_, ready_.size(), 0)) return End::out_of_time;
+            if (!meter.report(events_, 0, 0)) return End::out_of_time;
         }
     }
     if (!broken_.empty()) return End::outside;
@@ -50,9 +63,11 @@ CausalRun::End CausalRun::run(Meter& meter) {
 }
 
 void CausalRun::run_agent(AgentId agent) {
+    const std::uint32_t call = call_;
     const std::vector<Op>& ops = model_.agents[agent].ops;
     while (next_[agent] < ops.size() && broken_.empty()) {
         const Op& op = ops[next_[agent]];
+        if (op.call != call) return make_ready(agent);
         if (op.kind == OpKind::wait) {
             if (op.compare != Compare::ge && op.compare != Compare::gt) {
                 return leave(2, agent, "the wait is not >=");
@@ -87,7 +102,7 @@ void CausalRun::notify(AgentId agent, const Op& op) {
     const bool is_awaited = !model_.cells[op.cell].waiters.empty();
     cell.records.push_back(
         {clocks_.now(agent), op.call, value, is_awaited ? clocks_.snapshot(agent) : kNone});
-    for (const AgentId blocked : cell.blocked) ready_.push_back(blocked);
+    for (const AgentId blocked : cell.blocked) make_ready(blocked);
     cell.blocked.clear();
 }
 

@@ -60,6 +60,7 @@ private:
         std::vector<AgentId> blocked;
     };
 
+    void make_ready(AgentId agent);
     void run_agent(AgentId agent);
     void notify(AgentId agent, const Op& op);
     void wait(AgentId agent, const Op& op);
@@ -80,7 +81,10 @@ private:
     Clocks clocks_;
     std::vector<std::uint32_t> next_;
     std::vector<CellState> cells_;
-    std::deque<AgentId> ready_;
+    // Agents that can go on, by the call they are in. Calls are run in order as far as they can be,
+    // so that what clashes is found in the earliest calls that it clashes in.
+    std::vector<std::deque<AgentId>> ready_;
+    std::uint32_t call_ = 0;  // nobody is ready in calls before it
     std::uint64_t events_ = 0;
     std::string broken_;
 };

@@ -2,7 +2,7 @@
 // The contents page of the checker.
 #include "peal/check.hpp"
 
-#include <algorithm>
+#include <fmt/format.h>
 
 #include "check/explore.hpp"
 #include "check/linear.hpp"
@@ -39,7 +39,7 @@ bool run_linear(const Model& model, const CheckOptions& options, Meter& meter,
     if (!report.why_explored.empty()) return false;
     report.method = CheckMethod::linear;
     report.events = result.events;
-    if (result.out_of_time) report.bound = "time";
+    if (result.out_of_time) report.bound = fmt::format("{} seconds", options.max_seconds);
     for (Shown& shown : result.violations) {
         report.violations.push_back(violation_of(model, std::move(shown)));
     }

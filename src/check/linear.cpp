@@ -143,7 +143,8 @@ std::vector<Shown> show(const Model& model, std::vector<Finding> findings, std::
     ClockObserver clocks(findings);
     Findings ignored(model);
     CausalRun run(model, clocks, ignored);
-    run.run(meter);
+    // The answer is known; what shows it is worth the time that the answer took.
+    while (run.run(meter) == CausalRun::End::out_of_time) continue;
     std::vector<Candidate> candidates;
     for (Finding& finding : findings) {
         std::vector<std::uint32_t> past = past_of(model, finding, clocks, run.progress());
@@ -176,8 +177,9 @@ LinearResult check_linear(const Model& model, const CheckOptions& options, Meter
     result.broken_assumption = run.broken_assumption();
     result.out_of_time = end == CausalRun::End::out_of_time;
     if (end != CausalRun::End::done) return result;
-    if (!findings.empty())
+    if (!findings.empty()) {
         result.violations = show(model, std::move(findings.list()), options.max_violations, meter);
+    }
     if (options.explain && result.violations.empty()) {
         result.explanations = observer.explanations();
     }

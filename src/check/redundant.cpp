@@ -18,6 +18,7 @@ std::vector<Redundant> find_redundant(const std::vector<CheckStage>& stages,
     CheckOptions once = options;
     once.explain = once.find_redundant = false;
     std::vector<Redundant> list;
+    std::uint64_t tried = 0;
     for (std::size_t s = 0; s < stages.size(); ++s) {
         std::vector<Plan> plans = *stages[s].plans;
         std::vector<CheckStage> changed = stages;
@@ -25,7 +26,7 @@ std::vector<Redundant> find_redundant(const std::vector<CheckStage>& stages,
         for (Plan& plan : plans) {
             for (std::size_t i = 0; i < plan.instructions.size(); ++i) {
                 if (!is_sync(plan.instructions[i].action)) continue;
-                if (!meter.report(0, 0, 0)) return list;
+                if (!meter.report(++tried, 0, 0)) return list;
                 Instruction kept = std::exchange(plan.instructions[i], nothing());
                 if (check(changed, once).verdict == Verdict::proved) {
                     list.push_back(

@@ -111,9 +111,13 @@ std::int32_t releasing_step(const std::vector<Write>& writes, const Condition& c
 std::vector<Step> steps_of(const Model& model, const Schedule& schedule) {
     std::vector<Step> steps;
     std::map<CellId, std::vector<Write>> writes;
+    std::vector<std::uint32_t> last(model.agents.size(), 0);
+    for (const Event event : schedule) last[event.agent] = event.op;
     for (const Event event : schedule) {
         const Op& op = model.op(event);
-        if (op.origin == Origin::issue || op.origin == Origin::line) continue;
+        // The touch of a cache line is part of the notify behind it, if the schedule gets there.
+        if (op.origin == Origin::line && last[event.agent] != event.op) continue;
+        if (op.origin == Origin::issue) continue;
         Step step = step_of(model, event);
         if (op.kind == OpKind::notify) {
             std::vector<Write>& list = writes[op.cell];

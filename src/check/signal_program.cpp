@@ -226,7 +226,7 @@ void SignalProgram::find_conflicts() {
             by_region[touch.region].push_back({s, &touch});
         }
     }
-    conflicts_.assign(segments_.size() * segments_.size(), false);
+    conflicts_.resize(segments_.size());
     for (const std::vector<Toucher>& touchers : by_region) {
         for (std::size_t i = 0; i < touchers.size(); ++i) {
             for (std::size_t j = 0; j < i; ++j) {
@@ -235,10 +235,14 @@ void SignalProgram::find_conflicts() {
                 if (segments_[a].agent == segments_[b].agent || !checker::conflicts(*x, *y)) {
                     continue;
                 }
-                conflicts_[std::size_t{a} * segments_.size() + b] = true;
-                conflicts_[std::size_t{b} * segments_.size() + a] = true;
+                conflicts_[a].push_back(b);
+                conflicts_[b].push_back(a);
             }
         }
+    }
+    for (std::vector<std::uint32_t>& list : conflicts_) {
+        std::sort(list.begin(), list.end());
+        list.erase(std::unique(list.begin(), list.end()), list.end());
     }
 }
 

@@ -3,6 +3,7 @@
 // ops of an agent form a segment and go with the signal op before them.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <limits>
 #include <vector>
@@ -100,7 +101,7 @@ public:
     const std::vector<Slot>& slots() const { return slots_; }
     const std::vector<Toucher>& touchers(CellId cell) const { return touchers_[cell]; }
     bool conflict(std::uint32_t a, std::uint32_t b) const {
-        return conflicts_[std::size_t{a} * segments_.size() + b];
+        return std::binary_search(conflicts_[a].begin(), conflicts_[a].end(), b);
     }
 
 private:
@@ -122,7 +123,7 @@ private:
     std::vector<Slot> slots_;
     // By cell: its notifies, its waits, and both.
     std::vector<std::vector<Toucher>> written_, awaited_, touchers_;
-    std::vector<bool> conflicts_;
+    std::vector<std::vector<std::uint32_t>> conflicts_;  // by segment, sorted
 };
 
 // Whether a wait on a one-writer cell can pass when the writer has come to `position`.

@@ -2,6 +2,8 @@
 #include "check/static_rules.hpp"
 
 #include <map>
+#include <set>
+#include <tuple>
 
 #include <fmt/format.h>
 
@@ -34,7 +36,6 @@ public:
             check_load(plan_.instructions[i]);
         }
         for (const auto& [flag, use] : flags_) check_use(flag, use);
-        if (stage_.meaning) check_meaning(*stage_.meaning);
     }
 
 private:
@@ -157,7 +158,7 @@ private:
         if (!device_.one_outstanding_load) return;
         const Action& action = instruction.action;
         if (const auto* set = std::get_if<SetFlag>(&action); set && set->from == Pipe::load) {
-            covering_.push_back({set->from, set->to, set->event});
+            covering_.emplace_back(set->from, set->to, set->event);
         } else if (const auto* wait = std::get_if<WaitFlag>(&action)) {
             const FlagName flag{wait->from, wait->to, wait->event};
             for (const FlagName& set_flag : covering_) {
@@ -181,40 +182,6 @@ private:
         covering_.clear();
     }
 
-    // ------------------------------------------------------------------------ meaning
-
-    // What the collective needs and the kernel does not have room for.
-    void check_meaning(const Meaning& meaning) {
-        const auto fits = [&](std::uint16_t buffer, std::uint64_t offset, std::uint64_t length) {
-            return length == 0 || (buffer < plan_.buffers.size() &&
-                                   offset + length <= plan_.buffers[buffer].bytes);
-        };
-        for (const Staged& staged : meaning.staged) {
-            if (staged.rank == plan_.rank && !fits(staged.buffer, staged.offset, staged.length)) {
-                report_room(Step::kStages, staged.buffer, staged.offset + staged.length);
-            }
-        }
-        for (const Expected& output : meaning.outputs) {
-            if (output.rank == plan_.rank && !fits(output.buffer, output.offset, output.length)) {
-                report_room(Step::kConsumes, output.buffer, output.offset + output.length);
-            }
-            for (const Contribution& part : *output.of) {
-                if (part.rank == plan_.rank && !fits(part.buffer, part.offset, output.length)) {
-                    report_room(Step::kStages, part.buffer, part.offset + output.length);
-                    return;
-                }
-            }
-        }
-    }
-
-    void report_room(std::int32_t index, std::uint16_t buffer, std::uint64_t needed) {
-        const bool exists = buffer < plan_.buffers.size();
-        report(ViolationKind::out_of_range, index, exists ? plan_.buffers[buffer].name : "",
-               "a {} needs {} bytes of {}, which has {}", stage_.meaning->name, needed,
-               exists ? plan_.buffers[buffer].name : "a buffer that the kernel lacks",
-               exists ? plan_.buffers[buffer].bytes : 0);
-    }
-
     const CheckStage& stage_;
     std::int32_t number_;
     const Plan& plan_;
@@ -226,6 +193,46 @@ private:
     std::vector<FlagName> covering_;  // flags set by the load pipe since the outstanding load
 };
 
+// What a collective needs and the kernel has no room for.
+class MeaningRules {
+public:
+    MeaningRules(const CheckStage& stage, std::size_t number, std::vector<Violation>& out)
+        : stage_(stage), number_(static_cast<std::int32_t>(number)), out_(out) {}
+
+    void run() {
+        for (const Staged& staged : stage_.meaning->staged) {
+            need(Step::kStages, staged.rank, staged.buffer, staged.offset + staged.length);
+        }
+        std::set<const void*> seen;
+        for (const Expected& output : stage_.meaning->outputs) {
+            if (output.length == 0) continue;
+            need(Step::kConsumes, output.rank, output.buffer, output.offset + output.length);
+            if (!seen.insert(output.of.get()).second) continue;
+            for (const Contribution& part : *output.of) {
+                need(Step::kStages, part.rank, part.buffer, part.offset + output.length);
+            }
+        }
+    }
+
+private:
+    void need(std::int32_t index, std::int32_t rank, std::uint16_t buffer, std::uint64_t bytes) {
+        const Buffer& has = (*stage_.plans)[static_cast<std::size_t>(rank)].buffers[buffer];
+        if (bytes <= has.bytes) return;
+        Violation violation;
+        violation.kind = ViolationKind::out_of_range;
+        violation.memory = has.name;
+        violation.steps = {{0, number_, rank, index, -1}};
+        violation.schedule = violation.steps;
+        violation.message = fmt::format("rank {}: {} needs {} bytes of {}, which has {}", rank,
+                                        stage_.meaning->name, bytes, has.name, has.bytes);
+        out_.push_back(std::move(violation));
+    }
+
+    const CheckStage& stage_;
+    std::int32_t number_;
+    std::vector<Violation>& out_;
+};
+
 }  // namespace
 
 std::vector<Violation> static_violations(const std::vector<CheckStage>& stages,
@@ -235,6 +242,7 @@ std::vector<Violation> static_violations(const std::vector<CheckStage>& stages,
         for (const Plan& plan : *stages[i].plans) {
             PlanRules(stages[i], i, plan, device, violations).run();
         }
+        if (stages[i].meaning) MeaningRules(stages[i], i, violations).run();
     }
     return violations;
 }

@@ -52,7 +52,11 @@ struct Term {
 struct Leaf {
     TermId term = kUnwritten;
     std::int64_t shift = 0;
-    auto operator<=>(const Leaf&) const = default;
+
+    bool operator==(const Leaf&) const = default;
+    bool operator<(const Leaf& other) const {
+        return term != other.term ? term < other.term : shift < other.shift;
+    }
 };
 
 class TermTable {

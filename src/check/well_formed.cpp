@@ -1,17 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <set>
+
 #include <fmt/format.h>
 
+#include "check/misuse.hpp"
 #include "check/static_rules.hpp"
 #include "peal/error.hpp"
 #include "plan/access.hpp"
 
 namespace peal::checker {
 namespace {
-
-template <class... Args>
-[[noreturn]] void misuse(fmt::format_string<Args...> format, Args&&... args) {
-    throw Error(Fault::usage, "check: " + fmt::format(format, std::forward<Args>(args)...));
-}
 
 void require_same_shape(const CheckStage& stage, std::size_t number) {
     if (!stage.plans || stage.plans->empty()) misuse("stage {} has no plans", number);
@@ -34,6 +32,29 @@ void require_same_shape(const CheckStage& stage, std::size_t number) {
     if (!stage.memory.empty() && stage.memory.size() != plans[0].buffers.size()) {
         misuse("stage {}: {} memory names for {} buffers", number, stage.memory.size(),
                plans[0].buffers.size());
+    }
+}
+
+void require_meaning(const CheckStage& stage, std::size_t number) {
+    const std::vector<Plan>& plans = *stage.plans;
+    const auto require = [&](std::int32_t rank, std::uint16_t buffer) {
+        if (rank < 0 || rank >= plans[0].nranks || buffer >= plans[0].buffers.size() ||
+            plans[0].buffers[buffer].kind == BufferKind::signal) {
+            misuse("stage {}: its meaning speaks of buffer {} of rank {}, which is no data", number,
+                   buffer, rank);
+        }
+    };
+    for (const Staged& staged : stage.meaning->staged) require(staged.rank, staged.buffer);
+    for (const Expected& output : stage.meaning->outputs) {
+        require(output.rank, output.buffer);
+        if (!output.of || output.of->empty()) {
+            misuse("stage {}: an output of its meaning has no contributions", number);
+        }
+    }
+    std::set<const void*> seen;
+    for (const Expected& output : stage.meaning->outputs) {
+        if (!seen.insert(output.of.get()).second) continue;
+        for (const Contribution& part : *output.of) require(part.rank, part.buffer);
     }
 }
 
@@ -123,6 +144,7 @@ void require_well_formed(const std::vector<CheckStage>& stages) {
             misuse("stages 0 and {} have {} and {} ranks", i, stages[0].plans->size(),
                    stages[i].plans->size());
         }
+        if (stages[i].meaning) require_meaning(stages[i], i);
         for (const Plan& plan : *stages[i].plans) {
             require_strides(plan);
             for (std::size_t k = 0; k < plan.instructions.size(); ++k) {

@@ -92,18 +92,17 @@ TEST_F(PipeTest, WithoutAFlagThereIsAHazard) {
 TEST_F(PipeTest, TheWayBackNeedsAFlagToo) {
     for (const bool way_back : {false, true}) {
         plans_.list()[0].instructions.clear();
-        for (int i = 0; i < 2; ++i) {
+        for (std::uint8_t i = 0; i < 2; ++i) {
             load();
-            hand_over(Pipe::load, Pipe::vector);
+            hand_over(Pipe::load, Pipe::vector, i);
             work();
-            hand_over(Pipe::vector, Pipe::store);
-            store();
-            if (way_back) {
-                hand_over(Pipe::vector, Pipe::load, 1);
-                hand_over(Pipe::store, Pipe::vector, 2);
-            }
+            if (way_back) hand_over(Pipe::vector, Pipe::load, i);
         }
-        EXPECT_EQ(run().verdict, way_back ? Verdict::proved : Verdict::violated);
+        const CheckReport report = run();
+        EXPECT_EQ(report.verdict, way_back ? Verdict::proved : Verdict::violated);
+        if (!way_back) {
+            EXPECT_EQ(report.violations[0].kind, ViolationKind::pipe_hazard);
+        }
     }
 }
 

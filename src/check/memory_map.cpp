@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "check/memory_map.hpp"
+
+#include <algorithm>
+#include <map>
+#include <numeric>
+
+#include "check/misuse.hpp"
+#include "check/signal_value.hpp"
+
+namespace peal::checker {
+namespace {
+
+constexpr std::uint64_t kMostCells = std::uint64_t{1} << 27;
+
+class MemoryMap {
+public:
+    explicit MemoryMap(Model& model) : model_(model) {}
+
+    void build() {
+        for (const CheckStage& stage : *model_.stages) add_stage(stage);
+        for (Storage& storage : model_.storages) {
+            if (storage.kind == BufferKind::signal) {
+                place_cells(storage);
+                set_generations(storage);
+            } else {
+                place_regions(storage);
+            }
+        }
+        place_tiles();
+        place_entries();
+    }
+
+private:
+    void add_stage(const CheckStage& stage) {
+        const std::vector<Plan>& plans = *stage.plans;
+        std::vector<std::uint32_t>& numbers = model_.storage_of.emplace_back();
+        for (std::size_t b = 0; b < plans[0].buffers.size(); ++b) {
+            const std::string& memory =
+                stage.memory.empty() ? plans[0].buffers[b].name : stage.memory[b];
+            const std::uint32_t number = storage_named(memory, plans[0].buffers[b]);
+            if (std::find(numbers.begin(), numbers.end(), number) != numbers.end()) {
+                misuse("two buffers of kernel {} share the memory '{}'", plans[0].kernel, memory);
+            }
+            numbers.push_back(number);
+            for (std::size_t r = 0; r < plans.size(); ++r) {
+                extend(model_.storages[number], r, plans[r].buffers[b]);
+            }
+        }
+    }
+
+    std::uint32_t storage_named(const std::string& name, const Buffer& buffer) {
+        const auto [found, is_new] =
+            by_name_.try_emplace(name, static_cast<std::uint32_t>(model_.storages.size()));
+        if (is_new) {
+            Storage storage;
+            storage.name = name;
+            storage.kind = buffer.kind;
+            storage.element = buffer.element;
+            storage.bytes.assign(static_cast<std::size_t>(model_.nranks), 0);
+            model_.storages.push_back(std::move(storage));
+        } else if (model_.storages[found->second].kind != buffer.kind) {
+            misuse("the memory '{}' is used as two kinds of buffer", name);
+        }
+        return found->second;
+    }
+
+    static void extend(Storage& storage, std::size_t rank, const Buffer& buffer) {
+        std::uint64_t bytes = buffer.bytes;
+        if (buffer.kind == BufferKind::signal) {
+            bytes = buffer.cells * buffer.cell_stride;
+            storage.cell_grain = std::gcd(storage.cell_grain, buffer.cell_stride);
+        }
+        storage.bytes[rank] = std::max(storage.bytes[rank], bytes);
+    }
+
+    RegionId add_regions(RegionKind kind, const std::string& name,
+                         const std::vector<std::uint64_t>& bytes) {
+        const auto first = static_cast<RegionId>(model_.regions.size());
+        for (std::size_t r = 0; r < bytes.size(); ++r) {
+            model_.regions.push_back({kind, name, static_cast<std::int32_t>(r), bytes[r]});
+        }
+        return first;
+    }
+
+    void place_regions(Storage& storage) {
+        storage.first_region = add_regions(RegionKind::data, storage.name, storage.bytes);
+    }
+
+    void place_cells(Storage& storage) {
+        storage.first_cell = static_cast<CellId>(model_.cells.size());
+        const std::uint64_t most = *std::max_element(storage.bytes.begin(), storage.bytes.end());
+        std::fill(storage.bytes.begin(), storage.bytes.end(), most);
+        const std::uint64_t cells = storage.cells_per_rank() * storage.bytes.size();
+        if (cells > kMostCells) {
+            misuse("'{}' has {} cells on all ranks, at most {} can be followed", storage.name,
+                   cells, kMostCells);
+        }
+        CellInfo cell;
+        cell.element = storage.element;
+        model_.cells.resize(model_.cells.size() + cells, cell);
+        if (storage.cell_grain % kCacheLineBytes != 0) {
+            storage.first_region = add_regions(RegionKind::lines, storage.name, storage.bytes);
+        }
+    }
+
+    void set_generations(Storage& storage) {
+        const auto number = static_cast<std::uint32_t>(&storage - model_.storages.data());
+        std::int64_t generation = 0;
+        for (std::uint32_t call = 0; call < model_.calls; ++call) {
+            storage.generation.push_back(generation);
+            const std::vector<std::uint32_t>& numbers = model_.storage_of[model_.stage_of(call)];
+            for (std::size_t b = 0; b < numbers.size(); ++b) {
+                if (numbers[b] != number) continue;
+                generation = value_in({generation, 1}, model_.plan(call, 0).advance[b]);
+            }
+        }
+        storage.generation.push_back(generation);
+    }
+
+    void place_tiles() {
+        std::vector<std::uint64_t> bytes(static_cast<std::size_t>(model_.nranks), 0);
+        for (const CheckStage& stage : *model_.stages) {
+            for (std::size_t r = 0; r < bytes.size(); ++r) {
+                bytes[r] = std::max(bytes[r], (*stage.plans)[r].tile_bytes);
+            }
+        }
+        model_.first_tile = add_regions(RegionKind::data, "tile", bytes);
+    }
+
+    void place_entries() {
+        const std::vector<std::uint64_t> one(static_cast<std::size_t>(model_.nranks), 1);
+        for (std::uint32_t call = 0; call < model_.calls; ++call) {
+            const Meaning* meaning = model_.stage(call).meaning;
+            model_.first_entry.push_back(
+                meaning && meaning->meets
+                    ? add_regions(RegionKind::entry, fmt::format("entry of call {}", call), one)
+                    : kNone);
+        }
+    }
+
+    Model& model_;
+    std::map<std::string, std::uint32_t> by_name_;
+};
+
+}  // namespace
+
+void place_memory(Model& model) { MemoryMap(model).build(); }
+
+}  // namespace peal::checker

@@ -1,0 +1,12 @@
+// SPDX-License-Identifier: Apache-2.0
+// Writes the ops of a rank: its plans, call after call, as lists for its agents.
+#pragma once
+
+#include "check/model.hpp"
+
+namespace peal::checker {
+
+// Adds the agents of the rank and the cells between them; the memory of the model is placed.
+void write_rank(Model& model, std::int32_t rank);
+
+}  // namespace peal::checker
