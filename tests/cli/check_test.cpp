@@ -1,0 +1,157 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <filesystem>
+
+#include "cli/command.hpp"
+
+namespace peal::test {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::StartsWith;
+
+constexpr const char* kRacy =
+    R"(kernel racy(inp: in f32[n], out: out f32[n], data: window f32[n], sig: window i32[nranks]) {
+    data = inp
+    for peer in peers { notify sig[rank]@peer = epoch(sig) + 1 }
+    for peer in peers { wait sig[peer] >= epoch(sig) + 1 }
+    out = data@((rank + 1) % nranks)
+    advance sig by 1
+}
+)";
+
+TEST(PealCheck, EveryRecipeProves) {
+    const Ran ran = peal({"check", "all", "--algo", "all", "-n", "2..8", "--calls", "3"});
+    EXPECT_EQ(ran.exit_code, 0) << ran.out << ran.err;
+    EXPECT_THAT(ran.out, Not(HasSubstr("violated")));
+    EXPECT_THAT(
+        ran.out,
+        HasSubstr("halving_doubling     2..8  P+1, 4P+3, 1, P-1, 0      3  proved   linear"));
+}
+
+TEST(PealCheck, InPlaceProvesToo) {
+    const Ran ran = peal({"check", "all", "--algo", "all", "-n", "2..5", "--in-place"});
+    EXPECT_EQ(ran.exit_code, 0) << ran.out << ran.err;
+}
+
+TEST(PealCheck, AfterOtherCollectivesOnTheSameWindows) {
+    const Ran ran = peal({"check", "allreduce", "--algo", "all", "-n", "2..4", "--after",
+                          "broadcast:tree", "all_to_all", "barrier"});
+    EXPECT_EQ(ran.exit_code, 0) << ran.out << ran.err;
+}
+
+TEST(PealCheck, ViolationNamesInstructionsLinesAndBytes) {
+    const TemporaryFile file("racy.peal", kRacy);
+    const Ran ran = peal({"check", file.path(), "-n", "2", "--set", "n=4"});
+    EXPECT_EQ(ran.exit_code, 1);
+    EXPECT_EQ(ran.err, "");
+    EXPECT_THAT(ran.out, HasSubstr("data race: "));
+    EXPECT_THAT(ran.out, HasSubstr(file.path() + ":2: data = inp\n"));
+    EXPECT_THAT(ran.out, HasSubstr("  bytes:    data@"));
+    EXPECT_THAT(ran.out, HasSubstr("✗ copy data <- inp"));
+}
+
+TEST(PealCheck, WrongResultNamesTheTerms) {
+    const TemporaryFile file("wrong.peal",
+                             "kernel wrong(inp: in f32[n], out: out f32[n]) {\n    out = inp\n}\n");
+    const Ran ran =
+        peal({"check", file.path(), "-n", "2", "--set", "n=4", "--expect", "allreduce"});
+    EXPECT_EQ(ran.exit_code, 1);
+    EXPECT_THAT(ran.out, HasSubstr("wrong result: "));
+    EXPECT_THAT(ran.out, HasSubstr("  found:    "));
+    EXPECT_THAT(ran.out, HasSubstr("  expected: "));
+}
+
+TEST(PealCheck, BoundReachedIsExitCodeThree) {
+    const TemporaryFile file("credits.peal",
+                             "kernel credits(sig: window i32[nranks]) {\n"
+                             "    for peer in peers { notify sig[0]@peer += 1 }\n"
+                             "    wait sig[0] == nranks - 1\n"
+                             "    notify sig[0]@rank += 1 - nranks\n"
+                             "}\n");
+    const Ran ran = peal({"check", file.path(), "-n", "4", "--calls", "1", "--max-states", "20"});
+    EXPECT_EQ(ran.exit_code, 3);
+    EXPECT_THAT(ran.out, HasSubstr("not proved: bound reached: 20 states\n"));
+    EXPECT_EQ(peal({"check", file.path(), "-n", "4", "--calls", "1"}).exit_code, 0);
+}
+
+TEST(PealCheck, PlansFromAFile) {
+    const Ran shown =
+        peal({"show", "allreduce", "--algo", "ring", "-n", "3", "--count", "5", "--json"});
+    const TemporaryFile file("plan.json", shown.out);
+    EXPECT_EQ(peal({"check", file.path(), "--expect", "allreduce"}).exit_code, 0);
+    const Ran wrong = peal({"check", file.path(), "--expect", "broadcast"});
+    EXPECT_EQ(wrong.exit_code, 1);
+    EXPECT_THAT(wrong.out, HasSubstr("wrong result"));
+}
+
+TEST(PealCheck, SvgIsWrittenWholeOrNotAtAll) {
+    const TemporaryFile file("racy.peal", kRacy);
+    const std::string picture = file.directory() + "/race.svg";
+    EXPECT_EQ(peal({"check", file.path(), "-n", "2", "--svg", picture}).exit_code, 1);
+    EXPECT_THAT(read_file(picture), StartsWith("<svg"));
+    EXPECT_FALSE(std::filesystem::exists(picture + ".part"));
+    const Ran nowhere =
+        peal({"check", file.path(), "-n", "2", "--svg", file.directory() + "/no/race.svg"});
+    EXPECT_EQ(nowhere.exit_code, 2);
+    EXPECT_THAT(nowhere.err, HasSubstr("cannot write '"));
+}
+
+TEST(PealCheck, JsonHasVerdictAndSchedule) {
+    const TemporaryFile file("racy.peal", kRacy);
+    const Ran ran = peal({"check", file.path(), "-n", "2", "--json"});
+    EXPECT_EQ(ran.exit_code, 1);
+    EXPECT_THAT(ran.out, HasSubstr("\"verdict\": \"violated\""));
+    EXPECT_THAT(ran.out, HasSubstr("\"kind\": \"data race\""));
+    EXPECT_THAT(ran.out, HasSubstr("\"schedule\": ["));
+}
+
+TEST(PealCheck, ExplainListsWhatOrdersConflicts) {
+    const Ran ran =
+        peal({"check", "broadcast", "--algo", "mesh", "-n", "2", "--count", "4", "--explain"});
+    EXPECT_EQ(ran.exit_code, 0);
+    EXPECT_THAT(ran.out, HasSubstr("  comes before\n"));
+    EXPECT_THAT(ran.out, HasSubstr("      lets pass  "));
+}
+
+TEST(PealCheck, RedundantSynchronisationIsReportedNotAnError) {
+    const TemporaryFile file("twice.peal",
+                             "kernel twice(sig: window i32[nranks]) {\n"
+                             "    barrier(sig)\n    barrier(sig)\n}\n");
+    const Ran ran = peal({"check", file.path(), "-n", "2", "--redundant"});
+    EXPECT_EQ(ran.exit_code, 0) << ran.out << ran.err;
+    EXPECT_THAT(ran.out, HasSubstr("redundant: "));
+}
+
+TEST(PealRunCheck, RefusesToRunWhatDoesNotProve) {
+    const TemporaryFile file("racy.peal", kRacy);
+    const Ran ran = peal({"run", file.path(), "-n", "2", "--check"});
+    EXPECT_EQ(ran.exit_code, 1);
+    EXPECT_EQ(ran.out, "");
+    EXPECT_THAT(ran.err, StartsWith("peal: not run: data race: "));
+    EXPECT_EQ(peal({"run", "allreduce", "--check"}).exit_code, 0);
+}
+
+TEST(PealCheck, BadUsage) {
+    const auto error = [](const std::vector<std::string>& arguments) {
+        const Ran ran = peal(arguments);
+        EXPECT_EQ(ran.exit_code, 2);
+        return ran.err;
+    };
+    EXPECT_EQ(error({"check", "allreduce", "-n", "x"}),
+              "peal: -n 'x': expected a number of ranks (1..1024) or a range such as 2..16\n");
+    EXPECT_EQ(error({"check", "allreduce", "-n", "8..2"}),
+              "peal: -n '8..2': the range runs backwards\n");
+    EXPECT_EQ(error({"check", "allreduce", "--calls", "0"}),
+              "peal: --calls: expected at least 1, found 0\n");
+    EXPECT_EQ(error({"check", "allreduce", "--after", "nothing"}),
+              "peal: --after: there is no collective 'nothing'; write a name or name:algorithm\n");
+    EXPECT_EQ(error({"check", "missing.json"}), "peal: cannot read 'missing.json'\n");
+    const TemporaryFile file("bad.json", "{\"plans\": 3}");
+    EXPECT_NE(error({"check", file.path()}), "");
+}
+
+}  // namespace
+}  // namespace peal::test
