@@ -97,8 +97,8 @@ bool has_open_length(const TargetOptions& options) {
 }
 
 void add_stage(CheckJob& job, std::vector<Plan> plans, const Collective* collective) {
-    job.has_meaning.push_back(collective != nullptr);
-    job.meanings.push_back(collective ? meaning_of(*collective, plans) : Meaning{});
+    std::optional<Meaning>& meaning = job.meanings.emplace_back();
+    if (collective) meaning = meaning_of(*collective, plans);
     job.plans.push_back(std::move(plans));
 }
 
@@ -143,7 +143,7 @@ std::vector<CheckStage> CheckJob::stages() const {
     for (std::size_t i = 0; i < plans.size(); ++i) {
         CheckStage stage;
         stage.plans = &plans[i];
-        stage.meaning = has_meaning[i] ? &meanings[i] : nullptr;
+        stage.meaning = meanings[i] ? &*meanings[i] : nullptr;
         list.push_back(stage);
     }
     return list;

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -23,8 +24,7 @@ struct CheckJob {
     int nranks = 0;
     std::uint64_t count = 0;
     std::vector<std::vector<Plan>> plans;
-    std::vector<Meaning> meanings;  // one for each stage that has one
-    std::vector<bool> has_meaning;
+    std::vector<std::optional<Meaning>> meanings;  // of each stage; none: only its protocol
 
     std::vector<CheckStage> stages() const;
 };

@@ -8,18 +8,19 @@ using namespace ir;  // NOLINT: recipes read like the IR they make
 
 namespace {
 
+// The root's part: stage, say so, and stay until everybody has said `read`.
+void give(const Site& here, std::int64_t read) {
+    here.stage(here.whole(), integer(0));
+    here.notify_peers(1);
+    here.unstage(here.whole(), integer(0));
+    here.wait_peers(read);
+}
+
 //   1  the root has staged
 //   2  I have read it
 void mesh(const Site& at) {
     at.b.EmitIf(
-        Eq(rank(), at.root),
-        [&](LoweringBuilder& b) {
-            const Site here = at.in(b);
-            here.stage(here.whole(), integer(0));
-            here.notify_peers(1);
-            here.unstage(here.whole(), integer(0));
-            here.wait_peers(2);
-        },
+        Eq(rank(), at.root), [&](LoweringBuilder& b) { give(at.in(b), 2); },
         [&](LoweringBuilder& b) {
             const Site here = at.in(b);
             here.wait(here.root, integer(1));
@@ -104,14 +105,7 @@ void scatter_allgather(const Site& at) {
         here.deliver(here.load(theirs, peer), theirs.offset, theirs.offset);
     };
     at.b.EmitIf(
-        Eq(rank(), at.root),
-        [&](LoweringBuilder& b) {
-            const Site here = at.in(b);
-            here.stage(here.whole(), integer(0));
-            here.notify_peers(1);
-            here.unstage(here.whole(), integer(0));
-            here.wait_peers(3);
-        },
+        Eq(rank(), at.root), [&](LoweringBuilder& b) { give(at.in(b), 3); },
         [&](LoweringBuilder& b) {
             const Site here = at.in(b);
             const Part mine = part_of(rank());
