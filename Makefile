@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 # Each target first installs the Debian packages that it needs and that are missing.
 
-SOURCES = $(shell find include src tests bench -name '*.hpp' -o -name '*.cpp')
+SOURCES = $(shell find include src tests bench examples -name '*.hpp' -o -name '*.cpp')
 
 # $(call build,preset,options,targets) configures and builds.
 build = cmake --preset $(1) $(2) >/dev/null && cmake --build --preset $(1) $(3)
 
-.PHONY: help run test test-asan test-tsan bench-kernels bench-check format style clang lint clean
+.PHONY: help run test test-asan test-tsan bench bench-quick bench-kernels bench-compile bench-check format style clang lint clean
 
 help: ## show this list
 	@sed -n 's/^\([a-z-]*\):.* ## \(.*\)/make \1\t\2/p' Makefile | expand -t 20
@@ -32,10 +32,26 @@ test-tsan: ## run all tests with the thread sanitizer
 	@$(call build,tsan)
 	@ctest --preset tsan
 
+bench: ## measure Peal against Open MPI, MPICH and Gloo, and write docs/benchmarks.md
+	@tools/install-packages core bench peers
+	@$(call build,release,-DPEAL_TESTS=OFF,--target bench_compare)
+	@./build/bench/compare --docs docs --csv build/benchmarks.csv
+	@./build/bench/compare --sweep --budget 240 --docs docs --csv build/sweep.csv
+
+bench-quick: ## the same in about two minutes, shown and not written
+	@tools/install-packages core bench peers
+	@$(call build,release,-DPEAL_TESTS=OFF,--target bench_compare)
+	@./build/bench/compare --quick
+
 bench-kernels: ## measure the copy and reduce kernels
 	@tools/install-packages core bench
 	@$(call build,release,-DPEAL_TESTS=OFF,--target bench_kernels)
 	@./build/bench/bench_kernels
+
+bench-compile: ## measure the first call of a new shape
+	@tools/install-packages core
+	@$(call build,release,-DPEAL_TESTS=OFF,--target bench_compile)
+	@./build/bench/bench_compile
 
 bench-check: ## measure the checker against its limits
 	@tools/install-packages core

@@ -1,11 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-// Copy and reduce against memcpy. Bytes per second count what is read and what is written.
+// Copy and reduce against memcpy and the bandwidth limit. Bytes per second count what is read and
+// what is written; `of_limit` is their share of what the quickest copy of that size moves, be it
+// memcpy or a copy past the caches. A reduction reads more than it writes, so it can exceed 1.
 //
 //   bench_kernels --benchmark_filter=reduce/f32/sum
 #include <benchmark/benchmark.h>
 
+#include <algorithm>
+#include <chrono>
 #include <cstdint>
 #include <cstring>
+#include <map>
 #include <memory>
 #include <new>
 #include <string>
@@ -34,8 +39,46 @@ Pages pages(std::size_t bytes, Element element = Element::u8) {
     return memory;
 }
 
+double seconds_of_best_copy(std::size_t bytes) {
+    constexpr int kTries = 9;
+    using Clock = std::chrono::steady_clock;
+    const Pages from = pages(bytes);
+    const Pages to = pages(bytes);
+    const std::size_t repeats = std::max<std::size_t>(1, (std::size_t{4} << 20) / bytes);
+    const auto seconds = [&](auto copy) {
+        const auto start = Clock::now();
+        for (std::size_t i = 0; i < repeats; ++i) {
+            copy();
+            benchmark::ClobberMemory();
+        }
+        return std::chrono::duration<double>(Clock::now() - start).count() /
+               static_cast<double>(repeats);
+    };
+    double best = 1e9;
+    for (int i = 0; i < kTries; ++i) {
+        best = std::min(best, seconds([&] { std::memcpy(to.get(), from.get(), bytes); }));
+        best =
+            std::min(best, seconds([&] {
+                         kernels::copy_bytes(to.get(), from.get(), bytes, kernels::Stores::bypass);
+                         kernels::fence_streams();
+                     }));
+    }
+    return best;
+}
+
+// Bytes per second, measured when first asked for.
+double bandwidth_limit(std::size_t bytes) {
+    static std::map<std::size_t, double> known;
+    const auto [entry, is_new] = known.try_emplace(bytes, 0);
+    if (is_new) entry->second = static_cast<double>(2 * bytes) / seconds_of_best_copy(bytes);
+    return entry->second;
+}
+
 void count_bytes(benchmark::State& state, std::size_t bytes, std::size_t streams) {
-    state.SetBytesProcessed(state.iterations() * static_cast<std::int64_t>(bytes * streams));
+    const std::int64_t moved = state.iterations() * static_cast<std::int64_t>(bytes * streams);
+    state.SetBytesProcessed(moved);
+    state.counters["of_limit"] = benchmark::Counter(
+        static_cast<double>(moved) / bandwidth_limit(bytes), benchmark::Counter::kIsRate);
 }
 
 template <class Copy>
@@ -76,6 +119,10 @@ void register_copies() {
     add("memcpy", [](void* to, const void* from, std::size_t n) { std::memcpy(to, from, n); });
     add("copy",
         [](void* to, const void* from, std::size_t n) { kernels::copy_bytes(to, from, n); });
+    add("copy/bypass", [](void* to, const void* from, std::size_t n) {
+        kernels::copy_bytes(to, from, n, kernels::Stores::bypass);
+        kernels::fence_streams();
+    });
 }
 
 void register_reductions() {

@@ -1,7 +1,9 @@
 # Tests that run the built command.
 if(PEAL_TESTS)
     file(GLOB cli_tests CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/tests/cli/*.cpp)
-    peal_test(test_cli SOURCES ${cli_tests} LINKS peal_golden)
-    target_compile_definitions(test_cli PRIVATE PEAL_BINARY="$<TARGET_FILE:peal_cli>")
-    add_dependencies(test_cli peal_cli)
+    peal_test(test_cli SOURCES ${cli_tests} src/cli/cross_over.cpp LINKS peal_golden peal_comm)
+    target_compile_definitions(test_cli PRIVATE PEAL_BINARY="$<TARGET_FILE:peal_cli>"
+                                                PEAL_EXAMPLES="$<TARGET_FILE_DIR:example_hello>")
+    add_dependencies(test_cli peal_cli example_hello example_training_step example_tour
+                     example_faults)
 endif()

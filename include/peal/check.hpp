@@ -69,7 +69,7 @@ struct Ports {
     std::uint16_t output = 0;
 };
 
-// The ports of a kernel that does `collective`: in place its first data window, out of place its
+// The ports of a kernel that does `collective`: on a window its first data window, otherwise its
 // first argument that is read and its first that is written. Throws Error(usage) if there is none.
 Ports ports_of(const Collective& collective, const Plan& plan);
 

@@ -46,8 +46,26 @@ struct Recipe {
     std::string_view window;   // bytes of `data`
     std::string_view signals;  // notifies per rank
     std::string_view order;    // of the reduction
+    // When the windows of a call may be used again: "at once" on return, or "later", once every
+    // rank has returned from the call (docs/collectives.md).
+    std::string_view reuse;
 };
 const std::vector<Recipe>& recipes(CollectiveKind kind);
+
+// Where input and result are.
+enum class Placement : std::uint8_t {
+    separate,  // two private buffers
+    in_place,  // one private buffer: the smaller of the two is this rank's block of the larger
+    window,    // the data window itself
+};
+inline constexpr std::array kPlacements = {Placement::separate, Placement::in_place,
+                                           Placement::window};
+std::string_view name(Placement placement);
+
+// Whether there is such a form of the recipe.
+bool offers(CollectiveKind kind, std::string_view mode, Placement placement);
+
+inline constexpr std::uint64_t kDefaultStageBytes = 1 << 20;
 
 // A collective with everything that has to be the same on all ranks.
 //
@@ -63,11 +81,18 @@ struct Collective {
     std::uint64_t count = 0;
     int root = 0;
     std::vector<std::int64_t> counts;  // all_to_all_v only
-    bool in_place = false;             // on a window: input and result are in the window itself
+    Placement placement = Placement::separate;
+    std::uint64_t stage_bytes = 0;  // mode=pipeline: bytes of `data`; 0: kDefaultStageBytes
 };
 
-bool has_reduction(CollectiveKind kind);
-bool has_root(CollectiveKind kind);
+constexpr bool has_reduction(CollectiveKind kind) {
+    return kind == CollectiveKind::allreduce || kind == CollectiveKind::reduce_scatter ||
+           kind == CollectiveKind::reduce;
+}
+constexpr bool has_root(CollectiveKind kind) {
+    return kind == CollectiveKind::broadcast || kind == CollectiveKind::reduce ||
+           kind == CollectiveKind::gather || kind == CollectiveKind::scatter;
+}
 
 // Throws Error(usage) that names the offending field when the collective cannot be done by
 // `nranks`.
@@ -77,9 +102,9 @@ void validate(const Collective& collective, int nranks);
 std::string_view choose_mode(CollectiveKind kind, std::uint64_t bytes, int nranks);
 
 // A program of one kernel named after the collective, and the bindings that make it this
-// collective. Out of place its parameters are (input, output, data, signal), in place (data,
-// signal); barrier has (signal); all_to_all_v has `counts` first. A buffer that only the root uses
-// has the same size on the other ranks and is not touched there.
+// collective. Its parameters are (input, output, data, signal), in place (buffer, data, signal), on
+// a window (data, signal); barrier has (signal); all_to_all_v has `counts` first. A buffer that
+// only the root uses has the same size on the other ranks and is not touched there.
 ir::Program program_of(const Collective& collective);
 Bindings bindings_of(const Collective& collective);
 

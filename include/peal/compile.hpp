@@ -42,7 +42,7 @@ Plan specialise(const ir::Program& lowered, std::string_view kernel, const Bindi
 
 // The same work with fewer passes over memory. Every access to a window stays between the same
 // notifies and waits as before; private memory may be read or written earlier or later.
-Plan fuse(const Plan& plan);
+Plan fuse(Plan plan);
 
 // lower + specialise + fuse for all ranks, validated. When the program was built in C++, its
 // lowered text becomes the source that instructions refer to.

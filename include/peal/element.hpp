@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <optional>
 #include <string_view>
+#include <type_traits>
 
 namespace peal {
 
@@ -30,5 +31,38 @@ std::optional<ReduceOp> reduce_op_from(std::string_view name);
 
 std::size_t bytes_of(Element element);
 bool is_float(Element element);
+
+// The bits of an f16 or bf16 number, as memory holds them. Peal computes with them; C++20 does not.
+enum class f16 : std::uint16_t {};
+enum class bf16 : std::uint16_t {};
+
+namespace detail {
+template <class T>
+constexpr std::optional<Element> element_of() {
+    if constexpr (std::is_same_v<T, f16>) return Element::f16;
+    if constexpr (std::is_same_v<T, bf16>) return Element::bf16;
+    if constexpr (std::is_same_v<T, float>) return Element::f32;
+    if constexpr (std::is_same_v<T, double>) return Element::f64;
+    if constexpr (std::is_integral_v<T> && !std::is_same_v<T, bool>) {
+        if constexpr (std::is_unsigned_v<T>) {
+            if constexpr (sizeof(T) == 1) return Element::u8;
+        } else {
+            if constexpr (sizeof(T) == 1) return Element::i8;
+            if constexpr (sizeof(T) == 2) return Element::i16;
+            if constexpr (sizeof(T) == 4) return Element::i32;
+            if constexpr (sizeof(T) == 8) return Element::i64;
+        }
+    }
+    return std::nullopt;
+}
+}  // namespace detail
+
+// C++ types that are elements: f16, bf16, float, double, signed integers and unsigned bytes.
+template <class T>
+concept ElementType = detail::element_of<std::remove_const_t<T>>()
+.has_value();
+
+template <ElementType T>
+inline constexpr Element element_of = *detail::element_of<std::remove_const_t<T>>();
 
 }  // namespace peal

@@ -350,8 +350,8 @@ std::size_t hash(const Program& program);
 std::string dump(const Kernel& kernel);
 std::string dump(const Program& program);
 
-// The static type of an expression.
-Type type_of(const Expr& expr);
+// The static type of an expression; it lives as long as the expression.
+const Type& type_of(const Expr& expr);
 
 // The symbols of a kernel: variables of its parameters' shapes that are not parameters, in order
 // of first appearance.

@@ -20,6 +20,17 @@ std::string_view name(NotifyOp op);        // "set", "add"
 std::string_view name(Compare compare);    // "eq", "ne", "gt", "ge", "lt", "le"
 std::string_view symbol(Compare compare);  // "==", "!=", ">", ">=", "<", "<="
 std::optional<Compare> compare_from(std::string_view name_or_symbol);
-bool compares(std::int64_t left, Compare compare, std::int64_t right);
+
+constexpr bool compares(std::int64_t left, Compare compare, std::int64_t right) {
+    switch (compare) {
+        case Compare::eq: return left == right;
+        case Compare::ne: return left != right;
+        case Compare::gt: return left > right;
+        case Compare::ge: return left >= right;
+        case Compare::lt: return left < right;
+        case Compare::le: return left <= right;
+    }
+    return false;
+}
 
 }  // namespace peal

@@ -67,16 +67,4 @@ std::optional<Compare> compare_from(std::string_view wanted) {
     return std::nullopt;
 }
 
-bool compares(std::int64_t left, Compare compare, std::int64_t right) {
-    switch (compare) {
-        case Compare::eq: return left == right;
-        case Compare::ne: return left != right;
-        case Compare::gt: return left > right;
-        case Compare::ge: return left >= right;
-        case Compare::lt: return left < right;
-        case Compare::le: return left <= right;
-    }
-    return false;
-}
-
 }  // namespace peal

@@ -38,13 +38,16 @@ public:
     }
 
 private:
-    // In place, block r of a vector of P blocks stays where block r is.
+    // In one memory, block r of a vector of P blocks stays where block r is.
     std::uint64_t block(int rank) const { return static_cast<std::uint64_t>(rank) * bytes_; }
-    std::uint64_t own_block(int rank) const { return collective_.in_place ? block(rank) : 0; }
+    std::uint64_t own_block(int rank) const {
+        return collective_.placement == Placement::separate ? 0 : block(rank);
+    }
 
     // Arguments are staged anyway.
     void stage(int rank, std::uint64_t offset, std::uint64_t length) {
-        if (collective_.in_place) meaning_.staged.push_back({rank, ports_.input, offset, length});
+        if (collective_.placement != Placement::window) return;
+        meaning_.staged.push_back({rank, ports_.input, offset, length});
     }
     void expect(int rank, std::uint64_t offset, std::uint64_t length, Contributions of) {
         meaning_.outputs.push_back({rank, ports_.output, offset, length, std::move(of),
@@ -150,7 +153,7 @@ std::uint16_t find_buffer(const Plan& plan, std::string_view what,
 
 Ports ports_of(const Collective& collective, const Plan& plan) {
     if (collective.kind == CollectiveKind::barrier) return {};
-    if (collective.in_place) {
+    if (collective.placement == Placement::window) {
         const std::uint16_t window = find_buffer(
             plan, "window", [](const Buffer& buffer) { return buffer.kind == BufferKind::window; });
         return {window, window};

@@ -53,7 +53,7 @@ Run check_subject(const CheckArguments& arguments, const CheckSubject& subject) 
     run.result.subject = &subject;
     for (const auto& [nranks, count] : subject.points) {
         CheckJob job = make_job(arguments.command, subject, nranks, count);
-        const CheckReport report = check(job.stages(), arguments.options);
+        const CheckReport report = check(job.calls.stages(), arguments.options);
         SubjectResult& result = run.result;
         ++result.checks;
         result.events += report.events;
@@ -83,7 +83,7 @@ int exit_code_for(Verdict verdict) {
 
 void print_findings(const Run& run, const CheckArguments& arguments) {
     const CheckReport& report = run.result.last;
-    const std::vector<CheckStage> stages = run.deciding.stages();
+    const std::vector<CheckStage> stages = run.deciding.calls.stages();
     if (report.method == CheckMethod::exploration && !report.why_explored.empty()) {
         fmt::print("explored, because {}\n", report.why_explored);
     }
@@ -105,7 +105,7 @@ void print_findings(const Run& run, const CheckArguments& arguments) {
 
 void write_svg(const Run& run, const std::string& path) {
     if (run.result.last.violations.empty()) return;
-    const std::vector<CheckStage> stages = run.deciding.stages();
+    const std::vector<CheckStage> stages = run.deciding.calls.stages();
     write_whole(path, draw::to_svg(draw::diagram_of(run.result.last.violations.front(), stages)));
 }
 
@@ -126,7 +126,7 @@ int run_check(CheckArguments arguments) {
         if (!settled) deciding = std::move(run);
     }
     if (arguments.json) {
-        fmt::print("{}\n", to_json(results, deciding.deciding.stages()));
+        fmt::print("{}\n", to_json(results, deciding.deciding.calls.stages()));
     } else {
         fmt::print("{}", summary_table(results));
         print_findings(deciding, arguments);

@@ -57,10 +57,14 @@ void add_points(CheckSubject& subject, const std::vector<int>& ranks, bool has_l
 
 std::vector<CheckSubject> collective_subjects(const CheckCommand& command, CollectiveKind kind,
                                               const std::vector<int>& ranks) {
+    const bool has_forms = kind != CollectiveKind::all_to_all_v;
+    const Placement placement = has_forms ? command.target.placement : Placement::separate;
     std::vector<std::string> modes = {command.target.algorithm};
     if (command.target.algorithm == "all") {
         modes.clear();
-        for (const Recipe& recipe : recipes(kind)) modes.emplace_back(recipe.mode);
+        for (const Recipe& recipe : recipes(kind)) {
+            if (offers(kind, recipe.mode, placement)) modes.emplace_back(recipe.mode);
+        }
     }
     std::vector<CheckSubject> subjects;
     for (const std::string& mode : modes) {
@@ -70,7 +74,7 @@ std::vector<CheckSubject> collective_subjects(const CheckCommand& command, Colle
         subject.options = command.target;
         subject.options.target = name(kind);
         subject.options.algorithm = mode;
-        if (kind == CollectiveKind::all_to_all_v) subject.options.in_place = false;
+        subject.options.placement = placement;
         add_points(subject, ranks, kind != CollectiveKind::barrier);
         subjects.push_back(std::move(subject));
     }
@@ -96,12 +100,6 @@ bool has_open_length(const TargetOptions& options) {
     return has_n && !is_set;
 }
 
-void add_stage(CheckJob& job, std::vector<Plan> plans, const Collective* collective) {
-    std::optional<Meaning>& meaning = job.meanings.emplace_back();
-    if (collective) meaning = meaning_of(*collective, plans);
-    job.plans.push_back(std::move(plans));
-}
-
 // A collective that runs before: the default recipe, of the same size and type where that applies.
 void add_earlier(CheckJob& job, const CheckCommand& command, const std::string& text, int nranks,
                  std::uint64_t count) {
@@ -114,9 +112,9 @@ void add_earlier(CheckJob& job, const CheckCommand& command, const std::string& 
     options.algorithm = colon == std::string::npos ? "auto" : text.substr(colon + 1);
     options.count = count;
     options.settings.clear();
-    options.in_place = false;
+    options.placement = Placement::separate;
     const Collective collective = collective_for(*kind, options, nranks);
-    add_stage(job, compile(collective, nranks), &collective);
+    job.calls.add(collective, compile(collective, nranks));
 }
 
 CheckJob plan_file_job(const CheckCommand& command) {
@@ -125,29 +123,18 @@ CheckJob plan_file_job(const CheckCommand& command) {
     if (plans.empty()) reject(fmt::format("{} has no plans", command.target.target));
     job.nranks = static_cast<int>(plans.size());
     if (command.expect.empty()) {
-        add_stage(job, std::move(plans), nullptr);
+        job.calls.add(std::move(plans), std::nullopt);
         return job;
     }
     Target target;
     target.nranks = job.nranks;
     const Collective collective =
         expected_collective(command.expect, command.target, target, plans);
-    add_stage(job, std::move(plans), &collective);
+    job.calls.add(collective, std::move(plans));
     return job;
 }
 
 }  // namespace
-
-std::vector<CheckStage> CheckJob::stages() const {
-    std::vector<CheckStage> list;
-    for (std::size_t i = 0; i < plans.size(); ++i) {
-        CheckStage stage;
-        stage.plans = &plans[i];
-        stage.meaning = meanings[i] ? &*meanings[i] : nullptr;
-        list.push_back(stage);
-    }
-    return list;
-}
 
 std::vector<int> parse_ranks(const std::string& text) {
     const auto dots = text.find("..");
@@ -204,12 +191,12 @@ CheckJob make_job(const CheckCommand& command, const CheckSubject& subject, int 
     const Target target = resolve(options);
     std::vector<Plan> plans = plans_for(target);
     if (target.collective) {
-        add_stage(job, std::move(plans), &*target.collective);
+        job.calls.add(*target.collective, std::move(plans));
     } else if (command.expect.empty()) {
-        add_stage(job, std::move(plans), nullptr);
+        job.calls.add(std::move(plans), std::nullopt);
     } else {
         const Collective collective = expected_collective(command.expect, options, target, plans);
-        add_stage(job, std::move(plans), &collective);
+        job.calls.add(collective, std::move(plans));
     }
     return job;
 }

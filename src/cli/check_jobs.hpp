@@ -3,10 +3,10 @@
 #pragma once
 
 #include <cstdint>
-#include <optional>
 #include <string>
 #include <vector>
 
+#include "check/call_sequence.hpp"
 #include "cli/target.hpp"
 #include "peal/check.hpp"
 
@@ -19,14 +19,11 @@ struct CheckCommand {
     std::string expect;
 };
 
-// One sequence of plans to check. Keeps what its stages point to.
+// One sequence of calls to check.
 struct CheckJob {
     int nranks = 0;
     std::uint64_t count = 0;
-    std::vector<std::vector<Plan>> plans;
-    std::vector<std::optional<Meaning>> meanings;  // of each stage; none: only its protocol
-
-    std::vector<CheckStage> stages() const;
+    CallSequence calls;
 };
 
 // All jobs of one program or recipe: proved together or not at all. Plans are made one job at a

@@ -15,5 +15,8 @@ void add_run(CLI::App& app, int& exit_code);
 void add_check(CLI::App& app, int& exit_code);
 void add_show(CLI::App& app, int& exit_code);
 void add_demo(CLI::App& app, int& exit_code);
+void add_launch(CLI::App& app, int& exit_code);
+void add_bench(CLI::App& app, int& exit_code);
+void add_tune(CLI::App& app, int& exit_code);
 
 }  // namespace peal::cli

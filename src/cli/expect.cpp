@@ -17,11 +17,12 @@ std::uint64_t count_of(const Collective& collective, const Plan& plan, const Por
     const auto nranks = static_cast<std::uint64_t>(plan.nranks);
     const std::uint64_t in = elements(plan.buffers[ports.input]);
     const std::uint64_t out = elements(plan.buffers[ports.output]);
+    const bool is_apart = ports.input != ports.output;
     switch (collective.kind) {
         case CollectiveKind::reduce_scatter:
-        case CollectiveKind::scatter: return collective.in_place ? out / nranks : out;
+        case CollectiveKind::scatter: return is_apart ? out : out / nranks;
         case CollectiveKind::allgather:
-        case CollectiveKind::gather: return collective.in_place ? in / nranks : in;
+        case CollectiveKind::gather: return is_apart ? in : in / nranks;
         case CollectiveKind::all_to_all: return in / nranks;
         default: return in;
     }
@@ -48,11 +49,13 @@ Collective expected_collective(const std::string& expected, const TargetOptions&
     collective.mode = "auto";
     if (*kind == CollectiveKind::barrier) return collective;
     const Plan& first = plans.front();
-    // A kernel without private memory works in place on its window.
-    collective.in_place =
-        std::none_of(first.buffers.begin(), first.buffers.end(),
-                     [](const Buffer& b) { return b.kind == BufferKind::argument; });
+    // A kernel without private memory works on its window.
+    const bool has_private =
+        std::any_of(first.buffers.begin(), first.buffers.end(),
+                    [](const Buffer& b) { return b.kind == BufferKind::argument; });
+    collective.placement = has_private ? Placement::separate : Placement::window;
     const Ports ports = ports_of(collective, first);
+    if (has_private && ports.input == ports.output) collective.placement = Placement::in_place;
     collective.element = first.buffers[ports.output].element;
     collective.count = count_of(collective, first, ports);
     if (const auto root = target.bindings.integers.find("root");
@@ -60,7 +63,7 @@ Collective expected_collective(const std::string& expected, const TargetOptions&
         collective.root = static_cast<int>(root->second);
     }
     validate(collective, target.nranks);
-    if (collective.in_place) return collective;
+    if (collective.placement != Placement::separate) return collective;
     for (const Plan& plan : plans) {
         check_size(collective, plan, ports.input, input_count(collective, plan.rank, plan.nranks),
                    "input");

@@ -29,6 +29,9 @@ int run(int argc, char** argv) {
     peal::cli::add_check(app, exit_code);
     peal::cli::add_show(app, exit_code);
     peal::cli::add_demo(app, exit_code);
+    peal::cli::add_launch(app, exit_code);
+    peal::cli::add_bench(app, exit_code);
+    peal::cli::add_tune(app, exit_code);
     try {
         app.parse(argc, argv);
     } catch (const CLI::ParseError& error) {

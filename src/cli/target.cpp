@@ -153,7 +153,12 @@ void add_target_options(CLI::App& command, TargetOptions& options) {
                        "symbol, scalar or table: name=value, name=1,2,3,4");
     command.add_option("-p,--platform", options.platform, "host a2a3sim a5sim (default host)");
     command.add_option("-d,--devices", options.devices, "2..16 devices: 0-3 or 0,2,4");
-    command.add_flag("--in-place", options.in_place, "input and result are in the window itself");
+    command.add_flag_callback(
+        "--in-place", [&options] { options.placement = Placement::in_place; },
+        "input and result are in one private buffer");
+    command.add_flag_callback(
+        "--window", [&options] { options.placement = Placement::window; },
+        "input and result are in the window itself");
 }
 
 void add_ranks_option(CLI::App& command, TargetOptions& options) {
@@ -195,7 +200,7 @@ Collective collective_for(CollectiveKind kind, const TargetOptions& options, int
     collective.op = *op;
     collective.count = kind == CollectiveKind::barrier ? 0 : options.count;
     collective.root = options.root;
-    collective.in_place = options.in_place;
+    collective.placement = options.placement;
     if (kind == CollectiveKind::all_to_all_v) {
         collective.counts = uneven_counts(options.count, nranks);
         for (const std::string& setting : options.settings) {

@@ -29,7 +29,7 @@ struct TargetOptions {
     std::vector<std::string> settings;  // name=value
     std::string platform = "host";
     std::string devices;
-    bool in_place = false;
+    Placement placement = Placement::separate;
 };
 
 // Everything but -n, which some commands take as a range.

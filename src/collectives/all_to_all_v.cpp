@@ -3,6 +3,8 @@
 #include "collectives/all_to_all_v.hpp"
 
 #include "collectives/catalogue.hpp"
+#include "collectives/inbox.hpp"
+#include "collectives/slots.hpp"
 
 namespace peal::collectives {
 
@@ -16,28 +18,72 @@ ExprPtr sum_below(const Site& at, const ExprPtr& end,
     return fold(FoldOp::sum, k, integer(0), end, term(k));
 }
 
+// Of the input.
+Part piece_for(const Site& at, const ExprPtr& peer) {
+    return {sent_before(at, rank(), peer), table_at(at.counts, {rank(), peer})};
+}
+
 // As all_to_all: push when the receiver has come, and say so.
 //   1  I have come: my target may be written
 //   2  my piece is in your target
 void mesh(const Site& at) {
-    const auto piece = [&](const Site& here, const ExprPtr& peer) {
-        return Part{sent_before(here, rank(), peer), table_at(at.counts, {rank(), peer})};
-    };
     at.notify_peers(1);
-    at.stage(piece(at, rank()), received_before(at, rank(), rank()));
+    at.stage(piece_for(at, rank()), received_before(at, rank(), rank()));
     at.b.EmitFor("i", integer(1), nranks(), [&](LoweringBuilder& loop, const ExprPtr& i) {
         const Site here = at.in(loop);
         const ExprPtr peer = loop.Bind("to", (rank() + i) % nranks());
-        const Part mine = piece(here, peer);
+        const Part mine = piece_for(here, peer);
         here.wait(peer, integer(1));
-        loop.RemoteStore(loop.Load(at.input, mine.offset, mine.count), at.target, peer,
-                         received_before(here, rank(), peer));
+        loop.RemoteStore(here.take(mine), at.target, peer, received_before(here, rank(), peer));
         here.notify(peer, integer(2));
     });
     at.wait_peers(2);
     at.unstage({integer(0), received_before(at, nranks(), rank())}, integer(0));
     at.advance(integer(2));
 }
+
+// As push of all_to_all; every box has room for the largest piece of all.
+void push(const Site& at) {
+    const Inbox inbox(at, most_sent(at));
+    at.for_each_peer_from_right([&](const Site& here, const ExprPtr& peer) {
+        inbox.put(here, peer, here.take(piece_for(here, peer)));
+    });
+    at.keep(piece_for(at, rank()), received_before(at, rank(), rank()));
+    at.for_each_peer([&](const Site& here, const ExprPtr& peer) {
+        here.wait(peer, integer(1));
+        here.give(inbox.get(here, peer, table_at(at.counts, {peer, rank()})),
+                  received_before(here, peer, rank()));
+    });
+    at.advance(integer(1));
+}
+
+// As pipeline of all_to_all; a short piece has empty chunks at its end.
+void pipeline(const Site& at) {
+    const Slots slots(at, most_sent(at), nranks());
+    const auto stage = [&](const Site& here, const ExprPtr& i) {
+        here.for_each_peer_from_right([&](const Site& inner, const ExprPtr& peer) {
+            const Part piece = piece_for(inner, peer);
+            inner.stage(shifted(slots.chunk_of(piece.count, i), piece.offset),
+                        slots.place(i, peer));
+            inner.notify(peer, Slots::phase(i));
+        });
+        const Part mine = piece_for(here, rank());
+        const Part chunk = slots.chunk_of(mine.count, i);
+        here.keep(shifted(chunk, mine.offset),
+                  received_before(here, rank(), rank()) + chunk.offset);
+    };
+    const auto fetch = [&](const Site& here, const ExprPtr& i) {
+        here.for_each_peer_from_right([&](const Site& inner, const ExprPtr& peer) {
+            const Part chunk = slots.chunk_of(table_at(at.counts, {peer, rank()}), i);
+            inner.wait(peer, Slots::phase(i));
+            inner.give(inner.load({slots.place(i, rank()), chunk.count}, peer),
+                       received_before(inner, peer, rank()) + chunk.offset);
+        });
+    };
+    slots.exchange(at, stage, fetch);
+}
+
+ExprPtr inbox_of_pieces(const Site& at) { return Inbox(at, most_sent(at)).size(); }
 
 }  // namespace
 
@@ -54,10 +100,29 @@ ExprPtr most_received(const Site& at) {
     return fold(FoldOp::max, to, integer(0), nranks(), received_before(at, nranks(), to));
 }
 
+ExprPtr most_sent(const Site& at) {
+    const VarPtr from = at.b.FreshIndex("from");
+    const VarPtr to = at.b.FreshIndex("to");
+    return fold(FoldOp::max, from, integer(0), nranks(),
+                fold(FoldOp::max, to, integer(0), nranks(), table_at(at.counts, {from, to})));
+}
+
 std::vector<Entry> all_to_all_v_recipes() {
     return {
-        {{"mesh", "2", "2 (sent + received)", "the most that a rank receives", "2(P-1)", "-"},
-         mesh},
+        {{"mesh", "2", "2 (sent + received)", "the most that a rank receives", "2(P-1)", "-",
+          "at once"},
+         mesh,
+         most_received},
+        {{"pipeline", "2 at a time", "2 (sent + received) - 2 own", "any", "P-1 per chunk, P-1",
+          "-", "at once"},
+         pipeline,
+         ring_of_block_per_rank,
+         TargetUse::stages_in_ring},
+        {{"push", "1", "2 (sent + received) - 2 own", "P times the largest piece, in whole lines",
+          "P-1", "-", "later"},
+         push,
+         inbox_of_pieces,
+         TargetUse::stages},
     };
 }
 

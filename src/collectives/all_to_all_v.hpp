@@ -13,5 +13,7 @@ ExprPtr sent_before(const Site& at, const ExprPtr& from, const ExprPtr& to);
 ExprPtr received_before(const Site& at, const ExprPtr& from, const ExprPtr& to);
 // The most that any rank gets: the size of the target.
 ExprPtr most_received(const Site& at);
+// The largest piece of all.
+ExprPtr most_sent(const Site& at);
 
 }  // namespace peal::collectives

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Allgather: every rank gets all ranks' blocks, in rank order.
 #include "collectives/catalogue.hpp"
+#include "collectives/inbox.hpp"
 #include "collectives/ring.hpp"
+#include "collectives/slots.hpp"
 
 namespace peal::collectives {
 
@@ -42,12 +44,67 @@ void ring(const Site& at) {
     at.advance(nranks());
 }
 
+// Everybody puts its block into everybody's inbox.
+void push(const Site& at) {
+    const Inbox inbox(at, at.count);
+    at.for_each_peer_from_right([&](const Site& here, const ExprPtr& peer) {
+        inbox.put(here, peer, here.take(at.whole()));
+    });
+    at.keep(at.whole(), block(at.count, rank()).offset);
+    at.for_each_peer([&](const Site& here, const ExprPtr& peer) {
+        here.wait(peer, integer(1));
+        here.give(inbox.get(here, peer, at.count), block(at.count, peer).offset);
+    });
+    at.advance(integer(1));
+}
+
+// Everybody stages its block once, and reads everybody's.
+void pull(const Site& at) {
+    at.stage(at.whole(), integer(0));
+    at.notify_peers(1);
+    at.keep(at.whole(), block(at.count, rank()).offset);
+    at.for_each_peer_from_right([&](const Site& here, const ExprPtr& peer) {
+        here.wait(peer, integer(1));
+        here.give(here.load(at.whole(), peer), block(at.count, peer).offset);
+    });
+    at.advance(integer(1));
+}
+
+// Chunk by chunk: stage the own block, read everybody's a turn later.
+void pipeline(const Site& at) {
+    const Slots slots(at, at.count, integer(1));
+    const auto stage = [&](const Site& here, const ExprPtr& i) {
+        const Part chunk = slots.chunk(i);
+        here.stage(chunk, slots.place(i));
+        here.notify_peers(Slots::phase(i));
+        here.keep(chunk, block(at.count, rank()).offset + chunk.offset);
+    };
+    const auto fetch = [&](const Site& here, const ExprPtr& i) {
+        const Part chunk = slots.chunk(i);
+        here.for_each_peer_from_right([&](const Site& inner, const ExprPtr& peer) {
+            inner.wait(peer, Slots::phase(i));
+            inner.give(inner.load({slots.place(i), chunk.count}, peer),
+                       block(at.count, peer).offset + chunk.offset);
+        });
+    };
+    slots.exchange(at, stage, fetch);
+}
+
 }  // namespace
 
 std::vector<Entry> allgather_recipes() {
     return {
-        {{"mesh", "2", "4P N", "P N", "2(P-1)", "-"}, mesh},
-        {{"ring", "P", "4P N", "P N", "P", "-"}, ring},
+        {{"mesh", "2", "4P N", "P N", "2(P-1)", "-", "at once"}, mesh, block_per_rank},
+        {{"ring", "P", "4P N", "P N", "P", "-", "at once"}, ring, block_per_rank},
+        {{"pipeline", "2 at a time", "(2P+2) N", "any", "P-1 per chunk, P-1", "-", "at once"},
+         pipeline,
+         ring_of_blocks,
+         TargetUse::stages_in_ring},
+        {{"push", "1", "(4P-2) N", "P N, in whole lines", "P-1", "-", "later"},
+         push,
+         inbox,
+         TargetUse::stages},
+        {{"pull", "1", "(2P+2) N", "N", "P-1", "-", "later"}, pull, one_block, TargetUse::stages},
     };
 }
 

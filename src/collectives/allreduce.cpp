@@ -1,13 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 // Allreduce: every rank gets the combination of all ranks' vectors.
 #include "collectives/catalogue.hpp"
+#include "collectives/inbox.hpp"
 #include "collectives/ring.hpp"
+#include "collectives/slots.hpp"
 
 namespace peal::collectives {
 
 using namespace ir;  // NOLINT: recipes read like the IR they make
 
 namespace {
+
+constexpr std::int64_t kPieceBytes = 128 << 10;
 
 // Everybody stages, meets, and combines all vectors in rank order.
 //   1  staged
@@ -16,7 +20,7 @@ void mesh(const Site& at) {
     at.stage(at.whole(), integer(0));
     at.meet(1);
     const ExprPtr sum = at.combine_in_rank_order(at.whole());
-    if (at.output) at.b.Store(sum, at.output, integer(0));
+    if (at.output) at.give(sum, integer(0));
     at.meet(2);
     if (!at.output) at.b.Store(sum, at.target, integer(0));
     at.advance(integer(2));
@@ -27,21 +31,121 @@ void mesh(const Site& at) {
 //   2  my part is combined; it stands over part r of my own vector, which nobody else has read
 //   3  I have collected yours
 void two_phase(const Site& at) {
-    const auto part_of = [&](const ExprPtr& r) { return part(at.count, nranks(), r); };
-    const Part mine = part_of(rank());
+    const Part mine = at.part_of(at.count, rank());
     at.stage(at.whole(), integer(0));
     at.meet(1);
     at.b.Store(at.combine_in_rank_order(mine), at.target, mine.offset);
     at.notify_peers(2);
     at.unstage(mine, mine.offset);
     at.for_each_peer([&](const Site& here, const ExprPtr& peer) {
-        const Part theirs = part_of(peer);
+        const Part theirs = here.part_of(at.count, peer);
         here.wait(peer, integer(2));
         here.deliver(here.load(theirs, peer), theirs.offset, theirs.offset);
         here.notify(peer, integer(3));
     });
     at.wait_peers(3);
     at.advance(integer(3));
+}
+
+// As two_phase, chunk after chunk, between private memories. In turn i a rank stages the parts that
+// others combine of chunk i, combines its own part of chunk i-1 in rank order, and collects the
+// others' parts of chunk i-2: whatever it needs of its peers was asked of them a turn ago. The
+// result of its part stands where nothing is staged, in its own part of the slot.
+//   2i + 1  staged chunk i
+//   2i + 4  combined my part of chunk i
+// A slot is filled again four turns later. Who has said 2(i+1) + 1 has collected chunk i-1.
+class Pipeline {
+public:
+    explicit Pipeline(const Site& site) : at(site), slots(site, site.count, integer(1)) {}
+
+    void run() const {
+        at.b.EmitFor("i", integer(0), slots.chunks() + 2,
+                     [&](LoweringBuilder& loop, const auto& i) {
+                         loop.EmitIf(Less(i, slots.chunks()),
+                                     [&](LoweringBuilder& b) { stage(at.in(b), i); });
+                         loop.EmitIf(And(AtLeast(i, integer(1)), AtLeast(slots.chunks(), i)),
+                                     [&](LoweringBuilder& b) { combine(at.in(b), i - 1); });
+                         loop.EmitIf(AtLeast(i, integer(2)),
+                                     [&](LoweringBuilder& b) { collect(at.in(b), i - 2); });
+                     });
+        const ExprPtr done = slots.chunks() * 2 + 3;
+        at.meet(done);
+        at.advance(done);
+    }
+
+private:
+    // Of chunk i. The parts are the same in all chunks, so that in a slot that is filled again only
+    // its result stands where a result stood.
+    Part part_of(const Site& here, const ExprPtr& i, const ExprPtr& r) const {
+        const Part full = here.part_of(slots.size(), r);
+        const ExprPtr count = slots.chunk(i).count;
+        const ExprPtr begin = Min(full.offset, count);
+        return {begin, Min(full.offset + full.count, count) - begin};
+    }
+
+    static ExprPtr staged(const ExprPtr& i) { return i * 2 + 1; }
+    static ExprPtr combined(const ExprPtr& i) { return i * 2 + 4; }
+
+    void stage(const Site& here, const ExprPtr& i) const {
+        const Part chunk = slots.chunk(i);
+        const Part mine = part_of(here, i, rank());
+        const ExprPtr after = mine.offset + mine.count;
+        for (const Part& others : {Part{integer(0), mine.offset}, {after, chunk.count - after}}) {
+            here.stage(shifted(others, chunk.offset), slots.place(i) + others.offset);
+        }
+        here.notify_peers(staged(i));
+    }
+
+    void combine(const Site& here, const ExprPtr& i) const {
+        const Part chunk = slots.chunk(i);
+        const Part mine = part_of(here, i, rank());
+        const Part in_slot = shifted(mine, slots.place(i));
+        here.wait_peers(staged(i));
+        const ExprPtr result = here.combine_with_peers(
+            shifted(mine, chunk.offset),
+            [&](const Site& inner, const ExprPtr& peer) { return inner.load(in_slot, peer); });
+        here.b.Store(result, here.target, in_slot.offset);
+        here.notify_peers(combined(i));
+        here.unstage(in_slot, chunk.offset + mine.offset);
+    }
+
+    void collect(const Site& here, const ExprPtr& i) const {
+        const Part chunk = slots.chunk(i);
+        here.for_each_peer_from_right([&](const Site& inner, const ExprPtr& peer) {
+            const Part theirs = part_of(inner, i, peer);
+            inner.wait(peer, combined(i));
+            inner.give(inner.load(shifted(theirs, slots.place(i)), peer),
+                       chunk.offset + theirs.offset);
+        });
+    }
+
+    const Site& at;
+    Slots slots;
+};
+
+void pipeline(const Site& at) { Pipeline(at).run(); }
+
+// On a window, rank r combines part r of all and stores it into everybody's, in pieces that are
+// still in its cache when they are copied.
+//   1  my vector is there
+//   2  my part is in your target
+void direct(const Site& at) {
+    at.stage(at.whole(), integer(0));
+    at.meet(1);
+    const Part mine = at.part_of(at.count, rank());
+    const ExprPtr size = integer(kPieceBytes / static_cast<std::int64_t>(bytes_of(at.element)));
+    const ExprPtr pieces = ceil_div(mine.count, size);
+    at.b.EmitFor("i", integer(0), pieces, [&](LoweringBuilder& loop, const ExprPtr& i) {
+        const Site here = at.in(loop);
+        const Part piece = {mine.offset + i * size, Min(size, mine.count - i * size)};
+        loop.Store(here.combine_in_rank_order(piece), at.target, piece.offset);
+        here.for_each_peer_from_right([&](const Site& inner, const ExprPtr& peer) {
+            inner.b.RemoteStore(inner.load_own(piece), at.target, peer, piece.offset);
+        });
+    });
+    at.meet(2);
+    at.unstage(at.whole(), integer(0));
+    at.advance(integer(2));
 }
 
 // A vector that travels one way round the ring: reduced step by step, then handed on.
@@ -188,20 +292,63 @@ private:
 
 void halving_doubling(const Site& at) { HalvingDoubling(at).run(); }
 
+// Everybody puts its vector into everybody's inbox, and combines what comes with its own.
+void push(const Site& at) {
+    const Inbox inbox(at, at.count);
+    at.for_each_peer_from_right([&](const Site& here, const ExprPtr& peer) {
+        inbox.put(here, peer, here.take(at.whole()));
+    });
+    at.wait_peers(1);
+    at.give_combined(at.whole(), integer(0), [&](const Site& here, const ExprPtr& peer) {
+        return inbox.get(here, peer, at.count);
+    });
+    at.advance(integer(1));
+}
+
+// As mesh, but the own vector is read where it is, and nobody waits for readers.
+void pull(const Site& at) {
+    at.stage(at.whole(), integer(0));
+    at.meet(1);
+    at.give_combined(at.whole(), integer(0), [&](const Site& here, const ExprPtr& peer) {
+        return here.load(at.whole(), peer);
+    });
+    at.advance(integer(1));
+}
+
 }  // namespace
 
 std::vector<Entry> allreduce_recipes() {
     return {
-        {{"mesh", "2", "(P+3) N", "N", "2(P-1)", "rank order"}, mesh},
-        {{"two_phase", "3", "(5 + 1/P) N", "N", "3(P-1)", "rank order"}, two_phase},
-        {{"ring", "2P-1", "(9 - 5/P) N", "N", "2P-1", "part i: ranks i+1, i+2, ... i (mod P)"},
-         ring},
+        {{"mesh", "2", "(P+3) N", "N", "2(P-1)", "rank order", "at once"}, mesh, one_block},
+        {{"two_phase", "3", "(5 + 1/P) N", "N", "3(P-1)", "rank order", "at once"},
+         two_phase,
+         one_block},
+        {{"ring", "2P-1", "(9 - 5/P) N", "N", "2P-1", "part i: ranks i+1, i+2, ... i (mod P)",
+          "at once"},
+         ring,
+         one_block},
         {{"bidirectional_ring", "2P-1", "(9 - 5/P) N", "N", "2(2P-1)",
-          "as ring; the second half of the vector the other way round"},
-         bidirectional_ring},
+          "as ring; the second half of the vector the other way round", "at once"},
+         bidirectional_ring,
+         one_block},
         {{"halving_doubling", "2 log2 P + 1", "(9 - 5/P) N", "N", "3 log2 P",
-          "a binary tree over ranks"},
-         halving_doubling},
+          "a binary tree over ranks", "at once"},
+         halving_doubling,
+         one_block},
+        {{"direct", "2", "(7 - 1/P) N", "N", "2(P-1)", "rank order", "at once"}, direct, one_block},
+        {{"pipeline", "3 at a time", "(5 - 1/P) N", "any", "3(P-1) for one chunk", "rank order",
+          "at once"},
+         pipeline,
+         ring_of_blocks,
+         TargetUse::stages_in_ring},
+        {{"push", "1", "(3P-1) N", "P N, in whole lines", "P-1", "rank order", "later"},
+         push,
+         inbox,
+         TargetUse::stages},
+        {{"pull", "1", "(P+3) N", "N", "P-1", "rank order", "later"},
+         pull,
+         one_block,
+         TargetUse::stages},
     };
 }
 

@@ -29,8 +29,9 @@ void dissemination(const Site& at) {
 
 std::vector<Entry> barrier_recipes() {
     return {
-        {{"mesh", "1", "0", "-", "P-1", "-"}, mesh},
-        {{"dissemination", "ceil(log2 P)", "0", "-", "ceil(log2 P)", "-"}, dissemination},
+        {{"mesh", "1", "0", "-", "P-1", "-", "at once"}, mesh},
+        {{"dissemination", "ceil(log2 P)", "0", "-", "ceil(log2 P)", "-", "at once"},
+         dissemination},
     };
 }
 

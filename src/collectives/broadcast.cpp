@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Broadcast: every rank gets the root's vector.
 #include "collectives/catalogue.hpp"
+#include "collectives/inbox.hpp"
+#include "collectives/slots.hpp"
 
 namespace peal::collectives {
 
@@ -12,7 +14,7 @@ namespace {
 void give(const Site& here, std::int64_t read) {
     here.stage(here.whole(), integer(0));
     here.notify_peers(1);
-    here.unstage(here.whole(), integer(0));
+    if (!here.in_place) here.unstage(here.whole(), integer(0));
     here.wait_peers(read);
 }
 
@@ -93,7 +95,6 @@ void tree(const Site& at) { Tree(at).run(); }
 //   2  I hold my part
 //   3  I have collected
 void scatter_allgather(const Site& at) {
-    const auto part_of = [&](const ExprPtr& r) { return part(at.count, nranks(), r); };
     const auto for_each_other = [&](const Site& here, const auto& body) {
         here.for_each_peer([&](const Site& inner, const ExprPtr& peer) {
             inner.b.EmitIf(NotEq(peer, at.root),
@@ -101,14 +102,14 @@ void scatter_allgather(const Site& at) {
         });
     };
     const auto collect = [&](const Site& here, const ExprPtr& peer) {
-        const Part theirs = part_of(peer);
+        const Part theirs = here.part_of(at.count, peer);
         here.deliver(here.load(theirs, peer), theirs.offset, theirs.offset);
     };
     at.b.EmitIf(
         Eq(rank(), at.root), [&](LoweringBuilder& b) { give(at.in(b), 3); },
         [&](LoweringBuilder& b) {
             const Site here = at.in(b);
-            const Part mine = part_of(rank());
+            const Part mine = here.part_of(at.count, rank());
             here.wait(here.root, integer(1));
             b.Store(here.load(mine, here.root), here.target, mine.offset);
             for_each_other(here, [](const Site& inner, const ExprPtr& peer) {
@@ -128,15 +129,89 @@ void scatter_allgather(const Site& at) {
     at.advance(integer(3));
 }
 
+// The root puts its vector into everybody's inbox.
+void push(const Site& at) {
+    const Inbox inbox(at, at.count);
+    at.if_root(
+        [&](const Site& here) {
+            here.for_each_peer_from_right([&](const Site& inner, const ExprPtr& peer) {
+                inbox.put(inner, peer, inner.take(at.whole()));
+            });
+            here.keep(at.whole(), integer(0));
+        },
+        [&](const Site& here) {
+            here.wait(at.root, integer(1));
+            here.give(inbox.get(here, at.root, at.count), integer(0));
+        });
+    at.advance(integer(1));
+}
+
+// The root stages its vector, everybody reads it.
+void pull(const Site& at) {
+    at.if_root(
+        [&](const Site& here) {
+            here.stage(at.whole(), integer(0));
+            here.notify_peers(1);
+            here.keep(at.whole(), integer(0));
+        },
+        [&](const Site& here) {
+            here.wait(at.root, integer(1));
+            here.give(here.load(at.whole(), at.root), integer(0));
+        });
+    at.advance(integer(1));
+}
+
+// The root stages chunk after chunk, everybody reads and acknowledges them.
+//   i + 1  staged chunk i; I have read chunk i
+void pipeline(const Site& at) {
+    const Slots slots(at, at.count, integer(1));
+    at.if_root(
+        [&](const Site& root) {
+            slots.send(
+                root, [&](const Site& here, const ExprPtr& i) { here.wait_peers(Slots::phase(i)); },
+                [&](const Site& here, const ExprPtr& i) {
+                    const Part chunk = slots.chunk(i);
+                    here.stage(chunk, slots.place(i));
+                    here.notify_peers(Slots::phase(i));
+                    here.keep(chunk, chunk.offset);
+                });
+        },
+        [&](const Site& other) {
+            slots.receive(other, [&](const Site& here, const ExprPtr& i) {
+                const Part chunk = slots.chunk(i);
+                here.wait(at.root, Slots::phase(i));
+                here.give(here.load({slots.place(i), chunk.count}, at.root), chunk.offset);
+                here.notify(at.root, Slots::phase(i));
+            });
+        });
+    at.advance(slots.chunks());
+}
+
 }  // namespace
 
 std::vector<Entry> broadcast_recipes() {
     return {
-        {{"mesh", "2", "2 N; root 4 N", "N", "1; root P-1", "-"}, mesh},
-        {{"tree", "2 ceil(log2 P)", "leaves 2 N; others 4 N", "N", "1 and one per child", "-"},
-         tree},
-        {{"scatter_allgather", "3", "(2 + 2/P) N; root 4 N", "N", "2P-3; root P-1", "-"},
-         scatter_allgather},
+        {{"mesh", "2", "2 N; root 4 N", "N", "1; root P-1", "-", "at once"}, mesh, one_block},
+        {{"tree", "2 ceil(log2 P)", "leaves 2 N; others 4 N", "N", "1 and one per child", "-",
+          "at once"},
+         tree,
+         one_block},
+        {{"scatter_allgather", "3", "(2 + 2/P) N; root 4 N", "N", "2P-3; root P-1", "-", "at once"},
+         scatter_allgather,
+         one_block},
+        {{"pipeline", "2 at a time", "2 N; root 4 N", "any", "1 per chunk; root P-1", "-",
+          "at once"},
+         pipeline,
+         ring_of_blocks,
+         TargetUse::stages_in_ring},
+        {{"push", "1", "2 N; root 2P N", "P N, in whole lines", "0; root P-1", "-", "later"},
+         push,
+         inbox,
+         TargetUse::stages},
+        {{"pull", "1", "2 N; root 4 N", "N", "0; root P-1", "-", "later"},
+         pull,
+         one_block,
+         TargetUse::stages},
     };
 }
 

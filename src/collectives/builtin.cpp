@@ -59,14 +59,23 @@ void validate_counts(const Collective& collective, int nranks) {
         if (count < 0)
             reject(collective, fmt::format("counts must not be negative, found {}", count));
     }
-    if (collective.in_place) reject(collective, "there is no in-place form");
+}
+
+void validate_placement(const Collective& collective) {
+    if (offers(collective.kind, collective.mode, collective.placement)) return;
+    if (collective.kind == CollectiveKind::all_to_all_v) {
+        reject(collective, "input and output must be separate; there is no in-place form");
+    }
+    reject(collective,
+           fmt::format("algorithm '{}' stages private memory; choose another one on a window",
+                       collective.mode));
 }
 
 // Signals are 64 bits wide: a generation never comes to an end.
 constexpr Element kSignalElement = Element::i64;
 
 struct Shapes {
-    std::vector<ExprPtr> input, output, data;
+    std::vector<ExprPtr> input, output;
 };
 
 ExprPtr sum_over_ranks(KernelBuilder& k, const std::function<ExprPtr(const ExprPtr&)>& term) {
@@ -79,9 +88,7 @@ Shapes pairwise_shapes(KernelBuilder& k, const ExprPtr& counts) {
     const auto received_by = [&](const ExprPtr& to) {
         return sum_over_ranks(k, [&](const ExprPtr& from) { return table_at(counts, {from, to}); });
     };
-    const VarPtr to = k.Body().FreshIndex("to");
-    const ExprPtr most = fold(FoldOp::max, to, integer(0), nranks(), received_by(to));
-    return {{sum_over_ranks(k, sent)}, {received_by(rank())}, {most}};
+    return {{sum_over_ranks(k, sent)}, {received_by(rank())}};
 }
 
 Shapes even_shapes(CollectiveKind kind, const ExprPtr& n) {
@@ -89,8 +96,21 @@ Shapes even_shapes(CollectiveKind kind, const ExprPtr& n) {
     const auto shape = [&](bool per_rank) {
         return per_rank ? std::vector<ExprPtr>{nranks(), n} : std::vector<ExprPtr>{n};
     };
-    return {shape(layout.input_per_rank), shape(layout.output_per_rank),
-            shape(layout.input_per_rank || layout.output_per_rank)};
+    return {shape(layout.input_per_rank), shape(layout.output_per_rank)};
+}
+
+// What a memory of both holds.
+const std::vector<ExprPtr>& larger(const Shapes& shapes) {
+    return shapes.input.size() > shapes.output.size() ? shapes.input : shapes.output;
+}
+
+std::vector<ExprPtr> data_shape(const Collective& collective, const Shapes& shapes,
+                                const collectives::Operands& sizes, KernelBuilder& k) {
+    if (collective.placement == Placement::window) return larger(shapes);
+    const collectives::Entry& recipe = collectives::entry(collective.kind, collective.mode);
+    const ExprPtr least = recipe.target_size(collectives::Site(sizes, k.Body()));
+    if (recipe.use != collectives::TargetUse::stages_in_ring) return {least};
+    return {Max(k.Symbol("stage"), least)};
 }
 
 }  // namespace
@@ -104,6 +124,7 @@ void validate(const Collective& collective, int nranks) {
         reject(collective,
                fmt::format("root must be 0..{}, found {}", nranks - 1, collective.root));
     }
+    validate_placement(collective);
     if (collective.kind == CollectiveKind::all_to_all_v) validate_counts(collective, nranks);
     const std::uint64_t limit = (std::uint64_t{1} << 48) / bytes_of(collective.element) /
                                 static_cast<std::uint64_t>(nranks);
@@ -127,13 +148,20 @@ ir::Program program_of(const Collective& collective) {
     }
     const bool counted = kind == CollectiveKind::all_to_all_v;
     const ExprPtr counts = counted ? k.Table("counts", {nranks(), nranks()}) : nullptr;
-    const Shapes shapes = counted ? pairwise_shapes(k, counts) : even_shapes(kind, k.Symbol("n"));
+    collectives::Operands sizes;
+    sizes.element = collective.element;
+    sizes.counts = counts;
+    if (!counted) sizes.count = k.Symbol("n");
+    const Shapes shapes = counted ? pairwise_shapes(k, counts) : even_shapes(kind, sizes.count);
     ExprPtr input, output;
-    if (!collective.in_place) {
+    if (collective.placement == Placement::separate) {
         input = k.Tensor("input", collective.element, shapes.input, Direction::in);
         output = k.Tensor("output", collective.element, shapes.output, Direction::out);
+    } else if (collective.placement == Placement::in_place) {
+        input = output = k.Tensor("buffer", collective.element, larger(shapes), Direction::inout);
     }
-    const ExprPtr data = k.Window("data", collective.element, shapes.data);
+    const ExprPtr data =
+        k.Window("data", collective.element, data_shape(collective, shapes, sizes, k));
     const ExprPtr signal = k.Window("signal", kSignalElement, {nranks()});
     std::vector<ExprPtr> operands = {data, signal};
     if (has_root(kind)) operands.push_back(k.Scalar("root"));
@@ -153,6 +181,13 @@ Bindings bindings_of(const Collective& collective) {
         bindings.integers["n"] = static_cast<std::int64_t>(collective.count);
     }
     if (has_root(collective.kind)) bindings.integers["root"] = collective.root;
+    if (collectives::entry(collective.kind, collective.mode).use ==
+        collectives::TargetUse::stages_in_ring) {
+        const std::uint64_t bytes =
+            collective.stage_bytes ? collective.stage_bytes : kDefaultStageBytes;
+        bindings.integers["stage"] =
+            static_cast<std::int64_t>(bytes / bytes_of(collective.element));
+    }
     return bindings;
 }
 

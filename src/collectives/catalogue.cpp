@@ -4,7 +4,9 @@
 #include <cassert>
 
 #include "collectives/choose.hpp"
+#include "collectives/inbox.hpp"
 #include "collectives/requirements.hpp"
+#include "collectives/slots.hpp"
 #include "peal/ops.hpp"
 
 namespace peal::collectives {
@@ -38,14 +40,6 @@ const std::vector<Row>& rows() {
 
 const Row& row(CollectiveKind kind) { return rows()[static_cast<std::size_t>(kind)]; }
 
-const Entry& entry(CollectiveKind kind, std::string_view mode) {
-    for (const Entry& entry : entries(kind)) {
-        if (entry.row.mode == mode) return entry;
-    }
-    assert(false && "the registry admits only modes that have a recipe");
-    return entries(kind).front();
-}
-
 // if <first row applies> { its recipe } else if ... else { the last row's recipe }
 void lower_choice(CollectiveKind kind, const Site& at, std::span<const Choice> choices) {
     const Choice& choice = choices.front();
@@ -59,6 +53,15 @@ void lower_choice(CollectiveKind kind, const Site& at, std::span<const Choice> c
 
 const std::vector<Entry>& entries(CollectiveKind kind) { return row(kind).entries; }
 
+const Entry& entry(CollectiveKind kind, std::string_view mode) {
+    const std::string_view wanted = mode == "auto" ? choices(kind).front().mode : mode;
+    for (const Entry& entry : entries(kind)) {
+        if (entry.row.mode == wanted) return entry;
+    }
+    assert(false && "the registry admits only modes that have a recipe");
+    return entries(kind).front();
+}
+
 std::string_view op_of(CollectiveKind kind) { return row(kind).op; }
 
 CollectiveKind kind_of(const ir::Call& composite) {
@@ -69,11 +72,18 @@ CollectiveKind kind_of(const ir::Call& composite) {
     return CollectiveKind::barrier;
 }
 
+ExprPtr one_block(const Site& at) { return at.count; }
+ExprPtr block_per_rank(const Site& at) { return ir::nranks() * at.count; }
+ExprPtr inbox(const Site& at) { return Inbox(at, at.count).size(); }
+ExprPtr ring_of_blocks(const Site&) { return Slots::least(ir::integer(1)); }
+ExprPtr ring_of_block_per_rank(const Site&) { return Slots::least(ir::nranks()); }
+
 void lower_composite(const ir::Call& composite, LoweringBuilder& builder) {
     const CollectiveKind kind = kind_of(composite);
     const std::string& mode = ir::word(composite, "mode");
     const Site at(Operands(composite), builder);
-    require_sizes(kind, at);
+    const TargetSize target_size = entry(kind, mode).target_size;
+    require_sizes(kind, at, target_size ? target_size(at) : nullptr);
     if (mode == "auto") {
         lower_choice(kind, at, choices(kind));
     } else {
@@ -106,12 +116,21 @@ const std::vector<Recipe>& recipes(CollectiveKind kind) {
     return table[static_cast<std::size_t>(kind)];
 }
 
-bool has_reduction(CollectiveKind kind) {
-    return ir::find_op(collectives::op_of(kind))->attributes.front().name == "op";
+bool offers(CollectiveKind kind, std::string_view mode, Placement placement) {
+    switch (placement) {
+        case Placement::separate: return true;
+        case Placement::in_place: return kind != CollectiveKind::all_to_all_v;
+        case Placement::window:
+            return kind != CollectiveKind::all_to_all_v &&
+                   collectives::entry(kind, mode).use == collectives::TargetUse::any;
+    }
+    return false;
 }
 
-bool has_root(CollectiveKind kind) {
-    return ir::find_op(collectives::op_of(kind))->operand_index("root") >= 0;
+std::string_view name(Placement placement) {
+    constexpr std::array<std::string_view, kPlacements.size()> kNames = {"separate", "in place",
+                                                                         "window"};
+    return kNames[static_cast<std::size_t>(placement)];
 }
 
 }  // namespace peal

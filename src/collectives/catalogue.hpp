@@ -9,9 +9,26 @@
 
 namespace peal::collectives {
 
+// What a recipe can do with its target.
+enum class TargetUse : std::uint8_t {
+    any,             // it holds the data itself, or stages what is private
+    stages,          // it stages what is private
+    stages_in_ring,  // the same in chunks; the larger the target the larger the chunks
+};
+
+// Elements that the target must have at least to stage what is private. The site has sizes only.
+using TargetSize = ExprPtr (*)(const Site& at);
+ExprPtr one_block(const Site& at);       // count
+ExprPtr block_per_rank(const Site& at);  // nranks * count
+ExprPtr inbox(const Site& at);           // a box of count elements per rank
+ExprPtr ring_of_blocks(const Site& at);  // slots for one block
+ExprPtr ring_of_block_per_rank(const Site& at);
+
 struct Entry {
     Recipe row;
     void (*lower)(const Site& at);
+    TargetSize target_size = nullptr;  // null: no target
+    TargetUse use = TargetUse::any;
 };
 
 // One function per file of recipes.
@@ -27,6 +44,10 @@ std::vector<Entry> scatter_recipes();
 std::vector<Entry> barrier_recipes();
 
 const std::vector<Entry>& entries(CollectiveKind kind);
+
+// The recipe of a mode; for mode=auto one of those that it chooses from, which all use the target
+// in the same way.
+const Entry& entry(CollectiveKind kind, std::string_view mode);
 
 // The collective that a composite op is, and back.
 CollectiveKind kind_of(const ir::Call& composite);

@@ -20,7 +20,8 @@ struct Choice {
 };
 inline constexpr std::int64_t kAny = std::numeric_limits<std::int64_t>::max();
 
-// The first that applies is taken; the last applies always.
+// The first that applies is taken; the last applies always. All are closed, take data anywhere and
+// need a target of the same size.
 std::span<const Choice> choices(CollectiveKind kind);
 
 ExprPtr condition_of(const Choice& choice, const Site& at);

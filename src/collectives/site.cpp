@@ -11,7 +11,13 @@ Part part(const ExprPtr& total, const ExprPtr& parts, const ExprPtr& i) {
     return {begin, end - begin};
 }
 
+Part shifted(const Part& part, const ExprPtr& offset) { return {offset + part.offset, part.count}; }
+
+ExprPtr Min(const ExprPtr& a, const ExprPtr& b) { return binary(BinaryOp::min, a, b); }
+
 Part block(const ExprPtr& count, const ExprPtr& i) { return {i * count, count}; }
+
+ExprPtr ceil_div(const ExprPtr& a, const ExprPtr& b) { return (a + b - 1) / b; }
 
 ExprPtr size_of(const ExprPtr& memory) {
     ExprPtr elements = integer(1);
@@ -19,26 +25,47 @@ ExprPtr size_of(const ExprPtr& memory) {
     return elements;
 }
 
+Part Site::part_of(const ExprPtr& total, const ExprPtr& r) const {
+    const ExprPtr has_lines = Min(total / (nranks() * line()), integer(1));
+    const ExprPtr unit = b.Bind("unit", has_lines * (line() - 1) + 1);
+    const ExprPtr units = ceil_div(total, unit);
+    const auto boundary = [&](const ExprPtr& i) { return Min(i * units / nranks() * unit, total); };
+    const ExprPtr begin = b.Bind("begin", boundary(r));
+    return {begin, boundary(r + 1) - begin};
+}
+
 // ---------------------------------------------------------------------------- data
 
 void Site::stage(const Part& from, const ExprPtr& at) const {
-    if (input) b.Store(b.Load(input, from.offset, from.count), target, at);
+    if (input) b.Store(take(from), target, at);
 }
 
 void Site::unstage(const Part& from, const ExprPtr& at) const {
-    if (output) b.Store(load_own(from), output, at);
+    if (output) give(load_own(from), at);
 }
 
 void Site::deliver(const ExprPtr& tile, const ExprPtr& output_at, const ExprPtr& target_at) const {
     if (output) {
-        b.Store(tile, output, output_at);
+        give(tile, output_at);
     } else {
         b.Store(tile, target, target_at);
     }
 }
 
+ExprPtr Site::take(const Part& from) const {
+    return b.Load(input, input_offset ? input_offset + from.offset : from.offset, from.count);
+}
+
+void Site::give(const ExprPtr& tile, const ExprPtr& at) const {
+    b.Store(tile, output, output_offset ? output_offset + at : at);
+}
+
+void Site::keep(const Part& from, const ExprPtr& at) const {
+    if (!in_place) give(take(from), at);
+}
+
 ExprPtr Site::load_input(const Part& from, const ExprPtr& target_at) const {
-    return input ? b.Load(input, from.offset, from.count) : b.Load(target, target_at, from.count);
+    return input ? take(from) : b.Load(target, target_at, from.count);
 }
 
 ExprPtr Site::load(const Part& from, const ExprPtr& peer) const {
@@ -48,14 +75,40 @@ ExprPtr Site::load(const Part& from, const ExprPtr& peer) const {
 ExprPtr Site::load_own(const Part& from) const { return b.Load(target, from.offset, from.count); }
 
 ExprPtr Site::combine_in_rank_order(const Part& from) const {
-    return b.EmitForReduce(
-        "r", integer(1), nranks(), load(from, integer(0)),
-        [&](LoweringBuilder& loop, const ExprPtr& r, const ExprPtr& acc) {
-            const ExprPtr piece = loop.EmitIfExpr(
-                NotEq(r, rank()), [&](LoweringBuilder& then) { return in(then).load(from, r); },
-                [&](LoweringBuilder& other) { return in(other).load_own(from); });
-            return loop.Combine(op, acc, piece);
-        });
+    return combine_over_ranks(load(from, integer(0)), [&](const Site& here, const ExprPtr& r) {
+        return here.b.EmitIfExpr(
+            NotEq(r, rank()), [&](LoweringBuilder& then) { return in(then).load(from, r); },
+            [&](LoweringBuilder& other) { return in(other).load_own(from); });
+    });
+}
+
+ExprPtr Site::combine_with_peers(const Part& own, const PeerTile& theirs) const {
+    const auto term = [&](const Site& here, const ExprPtr& r) {
+        return here.b.EmitIfExpr(
+            NotEq(r, rank()), [&](LoweringBuilder& then) { return theirs(in(then), r); },
+            [&](LoweringBuilder& other) { return in(other).take(own); });
+    };
+    return combine_over_ranks(term(*this, integer(0)), term);
+}
+
+void Site::give_combined(const Part& own, const ExprPtr& at, const PeerTile& theirs) const {
+    const auto combine = [&](LoweringBuilder& inner) {
+        const Site here = in(inner);
+        here.give(here.combine_with_peers(own, theirs), at);
+    };
+    // A single rank has its result in place.
+    if (in_place) {
+        b.EmitIf(Less(integer(1), nranks()), combine);
+    } else {
+        combine(b);
+    }
+}
+
+ExprPtr Site::combine_over_ranks(const ExprPtr& first, const PeerTile& term) const {
+    return b.EmitForReduce("r", integer(1), nranks(), first,
+                           [&](LoweringBuilder& loop, const ExprPtr& r, const ExprPtr& acc) {
+                               return loop.Combine(op, acc, term(in(loop), r));
+                           });
 }
 
 void Site::combine_from(const ExprPtr& peer, const Part& part) const {
@@ -72,25 +125,38 @@ void Site::wait(const ExprPtr& peer, const ExprPtr& phase) const {
     b.Wait(signal, peer, b.Epoch(signal) + phase);
 }
 
-void Site::notify_peers(std::int64_t phase) const {
-    for_each_peer([&](const Site& at, const ExprPtr& peer) { at.notify(peer, integer(phase)); });
+void Site::notify_peers(const ExprPtr& phase) const {
+    for_each_peer([&](const Site& at, const ExprPtr& peer) { at.notify(peer, phase); });
 }
 
-void Site::wait_peers(std::int64_t phase) const {
-    for_each_peer([&](const Site& at, const ExprPtr& peer) { at.wait(peer, integer(phase)); });
+void Site::wait_peers(const ExprPtr& phase) const {
+    for_each_peer([&](const Site& at, const ExprPtr& peer) { at.wait(peer, phase); });
 }
 
-void Site::meet(std::int64_t phase) const {
+void Site::meet(const ExprPtr& phase) const {
     notify_peers(phase);
     wait_peers(phase);
 }
 
 void Site::advance(const ExprPtr& phases) const { b.Advance(signal, phases); }
 
-void Site::for_each_peer(const std::function<void(const Site&, const ExprPtr& peer)>& body) const {
+void Site::for_each_peer(const PeerBody& body) const {
     b.EmitFor("peer", integer(0), nranks(), [&](LoweringBuilder& loop, const ExprPtr& peer) {
         loop.EmitIf(NotEq(peer, rank()), [&](LoweringBuilder& inner) { body(in(inner), peer); });
     });
+}
+
+void Site::for_each_peer_from_right(const PeerBody& body) const {
+    b.EmitFor("i", integer(1), nranks(), [&](LoweringBuilder& loop, const ExprPtr& i) {
+        body(in(loop), loop.Bind("to", (rank() + i) % nranks()));
+    });
+}
+
+void Site::if_root(const std::function<void(const Site&)>& at_root,
+                   const std::function<void(const Site&)>& elsewhere) const {
+    b.EmitIf(
+        Eq(rank(), root), [&](LoweringBuilder& then) { at_root(in(then)); },
+        [&](LoweringBuilder& other) { elsewhere(in(other)); });
 }
 
 }  // namespace peal::collectives

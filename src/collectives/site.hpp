@@ -8,9 +8,12 @@
 // (and a cache line, see plan.hpp), nothing is ever reset, and the next call on the same signals
 // starts where this one ended.
 //
-// Contract. When a recipe is done on a rank, no peer reads or writes that rank's target any more,
-// and none will until that rank enters the next collective. So the target may be written at once,
-// and any collective may follow any other on the same windows.
+// Contract. When a closed recipe (reuse "at once") is done on a rank, no peer reads or writes that
+// rank's target any more, and none will until that rank enters the next collective. So the target
+// may be written at once, and any collective may follow any other on the same windows.
+// An open recipe (reuse "later") has one phase and returns as soon as the rank has its result:
+// peers may still read its target, or not yet have read what it put into theirs. Target and signals
+// are used again only once all ranks have returned from the call.
 #pragma once
 
 #include <cstdint>
@@ -29,6 +32,12 @@ struct Part {
     ExprPtr count;
 };
 
+// Elements [part.offset + offset, ...) of as many.
+Part shifted(const Part& part, const ExprPtr& offset);
+
+// The smaller of two.
+ExprPtr Min(const ExprPtr& a, const ExprPtr& b);
+
 // The i-th of `parts` parts of a vector of `total` elements; sizes differ by one at most.
 Part part(const ExprPtr& total, const ExprPtr& parts, const ExprPtr& i);
 
@@ -38,8 +47,12 @@ Part block(const ExprPtr& count, const ExprPtr& i);
 // Number of elements of a buffer.
 ExprPtr size_of(const ExprPtr& memory);
 
+// a / b, rounded up.
+ExprPtr ceil_div(const ExprPtr& a, const ExprPtr& b);
+
 // The operands of one composite call.
 struct Operands {
+    Operands() = default;
     explicit Operands(const ir::Call& call);
 
     ExprPtr target, signal;
@@ -47,9 +60,16 @@ struct Operands {
     ExprPtr root;           // collectives with a root
     ExprPtr counts;         // all_to_all_v
     ReduceOp op = ReduceOp::sum;
+    Element element = Element::f32;
     ExprPtr count;  // elements per rank, as in peal/collective.hpp; null for barrier, all_to_all_v
 
-    bool in_place() const { return !input && !output; }
+    // In place: input and output are one private memory, and the smaller of them is block `rank` of
+    // the larger.
+    bool in_place = false;
+    ExprPtr input_offset, output_offset;  // of what this rank gives and gets; null: 0
+
+    bool on_window() const { return !input && !output; }
+    std::int64_t line() const;  // elements per cache line
 };
 
 class Site : public Operands {
@@ -65,6 +85,10 @@ public:
     Part whole() const { return {ir::integer(0), count}; }
     Part blocks() const { return {ir::integer(0), ir::nranks() * count}; }
 
+    // Rank r's part of a vector that starts with a cache line: whole lines, so that two ranks never
+    // write the same one, or single elements when there are fewer lines than ranks.
+    Part part_of(const ExprPtr& total, const ExprPtr& r) const;
+
     // ---- data
 
     // input[part] to target[at]; nothing when the data is in the target already.
@@ -73,13 +97,25 @@ public:
     void unstage(const Part& from, const ExprPtr& at) const;
     // A tile to where the result is wanted: output[output_at], or target[target_at].
     void deliver(const ExprPtr& tile, const ExprPtr& output_at, const ExprPtr& target_at) const;
-    // What this rank gives: from the input, or from the target when there is none.
+    // What this rank gives: [from) of its private input.
+    ExprPtr take(const Part& from) const;
+    // What this rank gets: a tile for its private output.
+    void give(const ExprPtr& tile, const ExprPtr& at) const;
+    // What it gives itself. In place it is there already.
+    void keep(const Part& from, const ExprPtr& at) const;
+    // The input, or the target when there is none.
     ExprPtr load_input(const Part& from, const ExprPtr& target_at) const;
     ExprPtr load(const Part& from, const ExprPtr& peer) const;  // peer's target
     ExprPtr load_own(const Part& from) const;                   // own target
     // target[part] of rank 0, 1, ... combined in rank order: every rank that does it gets the same
     // bits. The own part is read locally.
     ExprPtr combine_in_rank_order(const Part& from) const;
+    // The same of what each rank gave: own[part] of the input, and for each peer the tile that
+    // `theirs` loads.
+    using PeerTile = std::function<ExprPtr(const Site& here, const ExprPtr& peer)>;
+    ExprPtr combine_with_peers(const Part& own, const PeerTile& theirs) const;
+    // That, to output[at].
+    void give_combined(const Part& own, const ExprPtr& at, const PeerTile& theirs) const;
     // own target[part] = peer's target[part] op own target[part]
     void combine_from(const ExprPtr& peer, const Part& part) const;
 
@@ -87,12 +123,23 @@ public:
 
     void notify(const ExprPtr& peer, const ExprPtr& phase) const;
     void wait(const ExprPtr& peer, const ExprPtr& phase) const;
-    void notify_peers(std::int64_t phase) const;
-    void wait_peers(std::int64_t phase) const;
+    void notify_peers(const ExprPtr& phase) const;
+    void wait_peers(const ExprPtr& phase) const;
     // Nobody passes before everybody has come.
-    void meet(std::int64_t phase) const;
+    void meet(const ExprPtr& phase) const;
+    void notify_peers(std::int64_t phase) const { notify_peers(ir::integer(phase)); }
+    void wait_peers(std::int64_t phase) const { wait_peers(ir::integer(phase)); }
+    void meet(std::int64_t phase) const { meet(ir::integer(phase)); }
     void advance(const ExprPtr& phases) const;
-    void for_each_peer(const std::function<void(const Site&, const ExprPtr& peer)>& body) const;
+    using PeerBody = std::function<void(const Site& here, const ExprPtr& peer)>;
+    void for_each_peer(const PeerBody& body) const;
+    // The right neighbour first, so that the ranks spread over their peers.
+    void for_each_peer_from_right(const PeerBody& body) const;
+    void if_root(const std::function<void(const Site&)>& at_root,
+                 const std::function<void(const Site&)>& elsewhere) const;
+
+private:
+    ExprPtr combine_over_ranks(const ExprPtr& first, const PeerTile& term) const;
 };
 
 }  // namespace peal::collectives

@@ -184,17 +184,18 @@ void InProcessEngine::Impl::bind(const std::vector<Plan>& plans,
     if (!tiles || tiles->bytes() < tile_bytes) tiles = SymmetricMemory::window(nranks, tile_bytes);
 
     for (int rank = 0; rank < nranks; ++rank) {
-        bound.clear();
+        tapes[rank].read(plans[rank]);
+        bound[rank].clear();
         for (std::size_t b = 0; b < plans[rank].buffers.size(); ++b) {
-            bound.push_back(bind(plans[rank].buffers[b], bindings[rank][b]));
+            bound[rank].push_back(bind(plans[rank].buffers[b], bindings[rank][b]));
         }
-        cores[rank].start(plans[rank], bound, tiles->on(rank));
+        bound[rank].push_back({.base = tiles->on(rank)});
+        cores[rank].start(tapes[rank], bound[rank]);
     }
 }
 
 BoundBuffer InProcessEngine::Impl::bind(const Buffer& buffer, const Binding& binding) {
     BoundBuffer result;
-    result.element = buffer.element;
     if (buffer.kind == BufferKind::argument) {
         result.base = binding.argument.data();
         return result;
@@ -202,7 +203,6 @@ BoundBuffer InProcessEngine::Impl::bind(const Buffer& buffer, const Binding& bin
     const SymmetricMemory::State& memory = *binding.symmetric->state_;
     result.base = memory.pages.get();
     result.rank_stride = memory.rank_stride;
-    result.cell_stride = memory.cell_stride;
     result.generation = memory.generation;
     return result;
 }

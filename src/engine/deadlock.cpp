@@ -80,7 +80,7 @@ private:
     static std::string instruction_text(const Core& core) {
         Instruction shown = current(core);
         if (auto* wait = std::get_if<Wait>(&shown.action)) {
-            wait->value = {core.value_of(wait->value, wait->cell), 0};
+            wait->value = {core.value_of(core.op()), 0};
         }
         return to_text(shown, core.plan());
     }
@@ -88,7 +88,7 @@ private:
     std::string reason(const Core& core) const {
         const auto* wait = std::get_if<Wait>(&current(core).action);
         if (wait == nullptr) return "no set_flag came before it";
-        return fmt::format("sees {}; {}", core.seen(wait->cell), blame(wait->cell));
+        return fmt::format("sees {}; {}", core.seen(core.op()), blame(wait->cell));
     }
 
     std::string blame(const Cell& cell) const {

@@ -47,6 +47,8 @@ InProcessEngine::Impl::Impl(int rank_count, const EngineOptions& options)
     : nranks(checked_ranks(rank_count)),
       threads_are_ours_to_choose(options.threads == 0),
       crew(static_cast<std::size_t>(nranks), thread_count(nranks, options.threads)),
+      tapes(static_cast<std::size_t>(nranks)),
+      bound(static_cast<std::size_t>(nranks)),
       cores(static_cast<std::size_t>(nranks)) {
     if (options.seed) random.emplace(*options.seed);
 }

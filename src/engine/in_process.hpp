@@ -33,8 +33,10 @@ struct InProcessEngine::Impl {
     std::mutex one_run_at_a_time;
     Crew crew;
     std::optional<std::mt19937_64> random;
+    // One entry per rank.
+    std::vector<Tape> tapes;
+    std::vector<std::vector<BoundBuffer>> bound;
     std::vector<Core> cores;
-    std::vector<BoundBuffer> bound;        // of the rank at hand
     std::optional<SymmetricMemory> tiles;  // tile memory of all ranks, as much as was ever needed
 };
 

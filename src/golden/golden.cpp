@@ -127,7 +127,7 @@ std::optional<Numbers> result_of(const Collective& collective, const std::vector
 }
 
 Region region(const Collective& collective, std::uint64_t size, int rank, int nranks) {
-    // A single block lies at its rank's place when the window has a block per rank.
+    // A single block lies at its rank's place when the memory has a block per rank.
     const bool per_rank =
         input_count(collective, rank, nranks) != output_count(collective, rank, nranks);
     const bool single = per_rank && size == collective.count;

@@ -23,7 +23,7 @@ Bytes input(const Collective& collective, int rank, int nranks, int call);
 std::vector<std::optional<Bytes>> expected(const Collective& collective, int nranks,
                                            const std::vector<Bytes>& inputs);
 
-// In place: which elements of the window hold what a rank puts in and what it gets.
+// In one memory: which of its elements hold what a rank puts in and what it gets.
 struct Region {
     std::uint64_t offset = 0;
     std::uint64_t count = 0;

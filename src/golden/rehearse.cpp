@@ -22,7 +22,7 @@ Rehearsal::Rehearsal(Stage& stage, const Collective& collective, const Ports& po
     : stage_(stage), collective_(collective), ports_(ports) {}
 
 std::byte* Rehearsal::at(int rank, std::size_t buffer, const Region& region) {
-    const std::uint64_t offset = collective_.in_place ? region.offset : 0;
+    const std::uint64_t offset = collective_.placement == Placement::separate ? 0 : region.offset;
     return stage_.memory(rank, buffer) + offset * bytes_of(collective_.element);
 }
 
@@ -32,7 +32,7 @@ void Rehearsal::put_inputs(int call) {
     const int nranks = stage_.nranks();
     for (int rank = 0; rank < nranks; ++rank) {
         inputs_.push_back(input(collective_, rank, nranks, call));
-        if (!collective_.in_place && ports_.output != ports_.input) {
+        if (ports_.output != ports_.input) {
             std::fill_n(stage_.memory(rank, ports_.output), stage_.bytes(rank, ports_.output),
                         kUntouched);
         }

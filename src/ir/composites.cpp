@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ir/composites.hpp"
 
+#include <algorithm>
+#include <array>
+
 #include <fmt/format.h>
 
 #include "peal/error.hpp"
@@ -11,8 +14,18 @@ namespace {
 using enum OperandKind;
 using enum Effect;
 
+// Recipes that use the target to stage what is private.
+constexpr std::array<std::string_view, 3> kStaging = {"push", "pull", "pipeline"};
+
 // Target, input and output hold elements of one type.
-Type in_place_result(const Call& call) {
+Type collective_result(const Call& call) {
+    const std::string& mode = word(call, "mode");
+    const bool is_private = operand(call, "input") && operand(call, "output");
+    if (!is_private && std::find(kStaging.begin(), kStaging.end(), mode) != kStaging.end()) {
+        throw Error(
+            Fault::program,
+            fmt::format("{}: mode {} stages private memory; give input and output", call.op, mode));
+    }
     const ExprPtr target = operand(call, "target");
     for (const std::string_view side : {"input", "output"}) {
         const ExprPtr memory = operand(call, side);
@@ -33,11 +46,13 @@ Type counted_result(const Call& call) {
                                                 "counts[from, to]",
                                                 call.op));
     }
-    if (!operand(call, "input") || !operand(call, "output")) {
+    const ExprPtr input = operand(call, "input");
+    const ExprPtr output = operand(call, "output");
+    if (!input || !output || equal(input, output)) {
         throw Error(Fault::program,
                     fmt::format("{}: there is no in-place form; give input and output", call.op));
     }
-    return in_place_result(call);
+    return collective_result(call);
 }
 
 AttributeSpec reduction() { return {"op", {"sum", "prod", "max", "min"}, "sum"}; }
@@ -59,7 +74,7 @@ const OperandSpec kOutput{"output", memory, write, true};
 
 OpSpec composite(std::string_view name, std::vector<OperandSpec> operands,
                  std::vector<AttributeSpec> attributes,
-                 std::function<Type(const Call&)> deduce = in_place_result) {
+                 std::function<Type(const Call&)> deduce = collective_result) {
     return {name, std::move(operands), std::move(attributes), std::move(deduce), true};
 }
 
@@ -68,21 +83,24 @@ OpSpec composite(std::string_view name, std::vector<OperandSpec> operands,
 std::vector<OpSpec> composite_ops() {
     return {
         composite(ops::kAllreduce, {kTarget, kSignal, kInput, kOutput},
-                  {reduction(),
-                   modes({"mesh", "two_phase", "ring", "bidirectional_ring", "halving_doubling"})}),
+                  {reduction(), modes({"mesh", "two_phase", "ring", "bidirectional_ring",
+                                       "halving_doubling", "direct", "pipeline", "push", "pull"})}),
         composite(ops::kReduceScatter, {kTarget, kSignal, kInput, kOutput},
-                  {reduction(), modes({"mesh", "ring"})}),
-        composite(ops::kAllgather, {kTarget, kSignal, kInput, kOutput}, {modes({"mesh", "ring"})}),
+                  {reduction(), modes({"mesh", "ring", "pipeline", "push"})}),
+        composite(ops::kAllgather, {kTarget, kSignal, kInput, kOutput},
+                  {modes({"mesh", "ring", "pipeline", "push", "pull"})}),
         composite(ops::kBroadcast, {kTarget, kSignal, kRoot, kInput, kOutput},
-                  {modes({"mesh", "tree", "scatter_allgather"})}),
+                  {modes({"mesh", "tree", "scatter_allgather", "pipeline", "push", "pull"})}),
         composite(ops::kAllToAll, {kTarget, kSignal, kInput, kOutput},
-                  {modes({"mesh", "pairwise"})}),
-        composite(ops::kAllToAllV, {kTarget, kSignal, kCounts, kInput, kOutput}, {modes({"mesh"})},
-                  counted_result),
+                  {modes({"mesh", "pairwise", "pipeline", "push"})}),
+        composite(ops::kAllToAllV, {kTarget, kSignal, kCounts, kInput, kOutput},
+                  {modes({"mesh", "pipeline", "push"})}, counted_result),
         composite(ops::kReduce, {kTarget, kSignal, kRoot, kInput, kOutput},
-                  {reduction(), modes({"mesh"})}),
-        composite(ops::kGather, {kTarget, kSignal, kRoot, kInput, kOutput}, {modes({"mesh"})}),
-        composite(ops::kScatter, {kTarget, kSignal, kRoot, kInput, kOutput}, {modes({"mesh"})}),
+                  {reduction(), modes({"mesh", "pipeline", "push"})}),
+        composite(ops::kGather, {kTarget, kSignal, kRoot, kInput, kOutput},
+                  {modes({"mesh", "pipeline", "push"})}),
+        composite(ops::kScatter, {kTarget, kSignal, kRoot, kInput, kOutput},
+                  {modes({"mesh", "pipeline", "push"})}),
         composite(ops::kBarrier, {kSignal}, {modes({"mesh", "dissemination"})},
                   [](const Call&) { return Type{}; }),
     };

@@ -24,7 +24,7 @@ public:
         walk_stmts(kernel.body, [&](const StmtPtr& stmt) {
             if (const auto* call = as<Invoke>(stmt)) add_invoke(*call, usage);
         });
-        walk_exprs(kernel.body, [&](const ExprPtr& expr) {
+        walk_exprs<Types::skip>(kernel.body, [&](const ExprPtr& expr) {
             if (const auto* call = as<Call>(expr)) add_call(*call, usage);
         });
         open_.erase(kernel.name);

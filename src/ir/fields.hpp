@@ -69,37 +69,46 @@ decltype(auto) dispatch(const Node& node, Visitor&& visitor) {
     return visitor(node);
 }
 
+// Whether a walk goes into the types of variables and calls, where the expressions of shapes are.
+enum class Types : std::uint8_t { skip, enter };
+
 // Calls visitor for each node directly below a value: a node, a part such as
 // Block, or a vector of those. It does not go deeper; visitors that want to call it again.
-template <class T, class Visitor>
+template <Types kTypes = Types::enter, class T, class Visitor>
 void for_each_child(const T& value, Visitor&& visitor) {
     if constexpr (kIsNodePtr<T>) {
         if (value) visitor(value);
     } else if constexpr (kIsVector<T>) {
-        for (const auto& item : value) for_each_child(item, visitor);
+        for (const auto& item : value) for_each_child<kTypes>(item, visitor);
     } else if constexpr (std::is_same_v<T, Expr> || std::is_same_v<T, Stmt>) {
-        dispatch(value, [&](const auto& node) { for_each_child(node, visitor); });
+        dispatch(value, [&](const auto& node) { for_each_child<kTypes>(node, visitor); });
+    } else if constexpr (kTypes == Types::skip && std::is_same_v<T, Type>) {
+        return;
     } else if constexpr (HasFields<T>) {
-        for_each_field(
-            value, [&](std::string_view, const auto& member) { for_each_child(member, visitor); });
+        for_each_field(value, [&](std::string_view, const auto& member) {
+            for_each_child<kTypes>(member, visitor);
+        });
     }
 }
 
-// Every expression below a value, parents before children, types of variables included.
-template <class T, class Visitor>
+// Every expression below a value, parents before children.
+template <Types kTypes = Types::enter, class T, class Visitor>
 void walk_exprs(const T& value, const Visitor& visitor) {
-    for_each_child(value, [&](const auto& child) {
-        if constexpr (std::is_convertible_v<decltype(child), ExprPtr>) visitor(ExprPtr(child));
-        walk_exprs(*child, visitor);
+    for_each_child<kTypes>(value, [&](const auto& child) {
+        using Child = decltype(child);
+        if constexpr (std::is_convertible_v<Child, ExprPtr>) {
+            visitor(static_cast<const ExprPtr&>(child));
+        }
+        walk_exprs<kTypes>(*child, visitor);
     });
 }
 
 // Every statement below a value, parents before children.
 template <class T, class Visitor>
 void walk_stmts(const T& value, const Visitor& visitor) {
-    for_each_child(value, [&](const auto& child) {
+    for_each_child<Types::skip>(value, [&](const auto& child) {
         if constexpr (std::is_convertible_v<decltype(child), StmtPtr>) {
-            visitor(StmtPtr(child));
+            visitor(static_cast<const StmtPtr&>(child));
             walk_stmts(*child, visitor);
         }
     });
@@ -129,12 +138,18 @@ T map_children(const T& value, Rewrite&& rewrite) {
     }
 }
 
-// The same, for a node behind a pointer.
+// The same, for a node behind a pointer; the node itself when none of its children changes.
 template <class Base, class Rewrite>
 std::shared_ptr<const Base> map_node(const std::shared_ptr<const Base>& node, Rewrite&& rewrite) {
     return dispatch(*node, [&](const auto& concrete) -> std::shared_ptr<const Base> {
         using Node = std::remove_cvref_t<decltype(concrete)>;
-        return std::make_shared<const Node>(map_children(concrete, rewrite));
+        bool changed = false;
+        Node mapped = map_children(concrete, [&](const auto& child) {
+            auto result = rewrite(child);
+            changed = changed || result != child;
+            return result;
+        });
+        return changed ? std::make_shared<const Node>(std::move(mapped)) : node;
     });
 }
 

@@ -16,6 +16,10 @@ std::shared_ptr<const Node> make(Node node, Span span) {
     return std::make_shared<const Node>(std::move(node));
 }
 
+ExprPtr of_domain(std::string_view op, Span span) {
+    return make_call(op, {make_call(ops::kContext, {}, {}, span)}, {}, span);
+}
+
 constexpr std::array<std::string_view, 17> kBinaryNames = {"+",   "-",  "*",  "/",   "%",  "min",
                                                            "max", "<<", ">>", "==",  "!=", "<",
                                                            "<=",  ">",  ">=", "and", "or"};
@@ -82,10 +86,12 @@ ExprPtr fold(FoldOp op, VarPtr var, ExprPtr lo, ExprPtr hi, ExprPtr body, Span s
 }
 
 ExprPtr rank(Span span) {
-    return make_call(ops::kRank, {make_call(ops::kContext, {}, {}, span)}, {}, span);
+    static const ExprPtr from_nowhere = of_domain(ops::kRank, {});
+    return span.line == 0 ? from_nowhere : of_domain(ops::kRank, span);
 }
 ExprPtr nranks(Span span) {
-    return make_call(ops::kNranks, {make_call(ops::kContext, {}, {}, span)}, {}, span);
+    static const ExprPtr from_nowhere = of_domain(ops::kNranks, {});
+    return span.line == 0 ? from_nowhere : of_domain(ops::kNranks, span);
 }
 
 StmtPtr let(VarPtr var, ExprPtr value, Span span) {
@@ -141,18 +147,19 @@ const Kernel* Program::find(std::string_view kernel) const {
     return it == kernels.end() ? nullptr : &*it;
 }
 
-Type type_of(const Expr& expr) {
+const Type& type_of(const Expr& expr) {
+    static const Type boolean = boolean_type();
+    static const Type index = index_type();
+    static const Type floating{Type::Kind::scalar, Element::f64, {}};
     switch (expr.kind) {
-        case ExprKind::float_const: return {Type::Kind::scalar, Element::f64, {}};
+        case ExprKind::float_const: return floating;
         case ExprKind::var: return static_cast<const Var&>(expr).type;
         case ExprKind::call: return static_cast<const Call&>(expr).type;
         case ExprKind::unary:
-            return static_cast<const Unary&>(expr).op == UnaryOp::logical_not ? boolean_type()
-                                                                              : index_type();
+            return static_cast<const Unary&>(expr).op == UnaryOp::logical_not ? boolean : index;
         case ExprKind::binary:
-            return static_cast<const Binary&>(expr).op >= BinaryOp::eq ? boolean_type()
-                                                                       : index_type();
-        default: return index_type();
+            return static_cast<const Binary&>(expr).op >= BinaryOp::eq ? boolean : index;
+        default: return index;
     }
 }
 

@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // The table of ops. Composite ops are in composites.cpp.
 #include <algorithm>
-#include <map>
+#include <unordered_map>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include "ir/composites.hpp"
 #include "ir/describe.hpp"
+#include "ir/registry.hpp"
 #include "peal/error.hpp"
 #include "peal/ops.hpp"
 
@@ -247,7 +248,7 @@ void check_operands(const OpSpec& spec, const std::vector<ExprPtr>& operands) {
             throw Error(Fault::program,
                         fmt::format("{}: operand '{}' is missing", spec.name, slot.name));
         }
-        const Type type = type_of(*operands[i]);
+        const Type& type = type_of(*operands[i]);
         if (!fits(type, operands[i], slot.kind)) {
             throw Error(Fault::program,
                         fmt::format("{}: operand '{}' must be {}, found {}", spec.name, slot.name,
@@ -256,24 +257,30 @@ void check_operands(const OpSpec& spec, const std::vector<ExprPtr>& operands) {
     }
 }
 
-AttributeValue checked(const OpSpec& spec, const AttributeSpec& slot, const AttributeValue& value) {
+void check_value(const OpSpec& spec, const AttributeSpec& slot, const AttributeValue& value) {
     const auto* text = std::get_if<std::string>(&value);
     if (slot.words.empty()) {
         const auto* number = std::get_if<std::int64_t>(&value);
-        if (number && *number >= 0) return value;
+        if (number && *number >= 0) return;
         throw Error(Fault::program,
                     fmt::format("{}: {} must be an integer that is not negative, found {}",
                                 spec.name, slot.name, text ? *text : std::to_string(*number)));
     }
-    if (text && std::find(slot.words.begin(), slot.words.end(), *text) != slot.words.end())
-        return value;
+    if (text && std::find(slot.words.begin(), slot.words.end(), *text) != slot.words.end()) return;
     throw Error(Fault::program,
                 fmt::format("{}: {} must be one of {}; found {}", spec.name, slot.name,
                             fmt::join(slot.words, ", "),
                             text ? *text : std::to_string(std::get<std::int64_t>(value))));
 }
 
-std::vector<Attribute> check_attributes(const OpSpec& spec, const std::vector<Attribute>& given) {
+// Null when there is none of that name.
+const Attribute* find_attribute(const std::vector<Attribute>& attributes, std::string_view name) {
+    const auto it = std::find_if(attributes.begin(), attributes.end(),
+                                 [&](const Attribute& a) { return a.name == name; });
+    return it == attributes.end() ? nullptr : &*it;
+}
+
+void check_attributes(const OpSpec& spec, const std::vector<Attribute>& given) {
     for (const Attribute& attribute : given) {
         const bool known =
             std::any_of(spec.attributes.begin(), spec.attributes.end(),
@@ -283,30 +290,34 @@ std::vector<Attribute> check_attributes(const OpSpec& spec, const std::vector<At
                         fmt::format("{}: there is no attribute '{}'", spec.name, attribute.name));
         }
     }
-    std::vector<Attribute> result;
     for (const AttributeSpec& slot : spec.attributes) {
-        const auto it = std::find_if(given.begin(), given.end(),
-                                     [&](const Attribute& a) { return a.name == slot.name; });
-        if (it != given.end()) {
-            result.push_back({std::string(slot.name), checked(spec, slot, it->value)});
-        } else if (slot.preset) {
-            result.push_back({std::string(slot.name), *slot.preset});
-        } else {
-            throw Error(Fault::program,
-                        fmt::format("{}: attribute '{}' is missing", spec.name, slot.name));
-        }
+        const Attribute* found = find_attribute(given, slot.name);
+        if (found) check_value(spec, slot, found->value);
+        if (found || slot.preset) continue;
+        throw Error(Fault::program,
+                    fmt::format("{}: attribute '{}' is missing", spec.name, slot.name));
+    }
+}
+
+// Attributes that were checked, in the registry's order.
+std::vector<Attribute> with_presets(const OpSpec& spec, const std::vector<Attribute>& given) {
+    std::vector<Attribute> result;
+    result.reserve(spec.attributes.size());
+    for (const AttributeSpec& slot : spec.attributes) {
+        const Attribute* found = find_attribute(given, slot.name);
+        result.push_back(found ? *found : Attribute{std::string(slot.name), *slot.preset});
     }
     return result;
 }
 
-const Attribute& find_attribute(const Call& call, std::string_view attribute) {
-    const auto it = std::find_if(call.attributes.begin(), call.attributes.end(),
-                                 [&](const Attribute& a) { return a.name == attribute; });
-    if (it == call.attributes.end()) {
-        throw Error(Fault::program,
-                    fmt::format("{}: there is no attribute '{}'", call.op, attribute));
-    }
-    return *it;
+const OpSpec& known_op(std::string_view op) {
+    if (const OpSpec* spec = find_op(op)) return *spec;
+    throw Error(Fault::program, fmt::format("there is no op '{}'", op));
+}
+
+const Attribute& attribute_of(const Call& call, std::string_view attribute) {
+    if (const Attribute* found = find_attribute(call.attributes, attribute)) return *found;
+    throw Error(Fault::program, fmt::format("{}: there is no attribute '{}'", call.op, attribute));
 }
 
 }  // namespace
@@ -324,8 +335,8 @@ const std::vector<OpSpec>& all_ops() {
 }
 
 const OpSpec* find_op(std::string_view name) {
-    static const std::map<std::string_view, const OpSpec*> by_name = [] {
-        std::map<std::string_view, const OpSpec*> map;
+    static const std::unordered_map<std::string_view, const OpSpec*> by_name = [] {
+        std::unordered_map<std::string_view, const OpSpec*> map;
         for (const OpSpec& spec : all_ops()) map.emplace(spec.name, &spec);
         return map;
     }();
@@ -335,30 +346,37 @@ const OpSpec* find_op(std::string_view name) {
 
 CallPtr make_call(std::string_view op, std::vector<ExprPtr> operands,
                   std::vector<Attribute> attributes, Span span) {
-    const OpSpec* spec = find_op(op);
-    if (!spec) throw Error(Fault::program, fmt::format("there is no op '{}'", op));
-    check_operands(*spec, operands);
+    const OpSpec& spec = known_op(op);
+    check_operands(spec, operands);
+    check_attributes(spec, attributes);
     Call call;
     call.span = span;
     call.op = op;
     call.operands = std::move(operands);
-    call.operands.resize(spec->operands.size());
-    call.attributes = check_attributes(*spec, attributes);
-    call.type = spec->deduce(call);
+    call.operands.resize(spec.operands.size());
+    call.attributes = with_presets(spec, attributes);
+    call.type = spec.deduce(call);
     return std::make_shared<const Call>(std::move(call));
 }
 
+void require_well_formed(const Call& call) {
+    const OpSpec& spec = known_op(call.op);
+    check_operands(spec, call.operands);
+    check_attributes(spec, call.attributes);
+    spec.deduce(call);
+}
+
 const std::string& word(const Call& call, std::string_view attribute) {
-    return std::get<std::string>(find_attribute(call, attribute).value);
+    return std::get<std::string>(attribute_of(call, attribute).value);
 }
 
 std::int64_t number(const Call& call, std::string_view attribute) {
-    return std::get<std::int64_t>(find_attribute(call, attribute).value);
+    return std::get<std::int64_t>(attribute_of(call, attribute).value);
 }
 
 ExprPtr operand(const Call& call, std::string_view name) {
-    const int index = find_op(call.op)->operand_index(name);
-    return index < 0 ? nullptr : call.operands[static_cast<std::size_t>(index)];
+    const auto index = static_cast<std::size_t>(find_op(call.op)->operand_index(name));
+    return index < call.operands.size() ? call.operands[index] : nullptr;
 }
 
 }  // namespace peal::ir

@@ -21,7 +21,7 @@ bool is_collective(const Call& call) {
 bool has_collective(const Kernel& kernel, const Program& program, std::set<std::string>& seen) {
     if (!seen.insert(kernel.name).second) return false;
     bool found = false;
-    walk_exprs(kernel.body, [&](const ExprPtr& expr) {
+    walk_exprs<Types::skip>(kernel.body, [&](const ExprPtr& expr) {
         const auto* call = as<Call>(expr);
         found = found || (call && is_collective(*call));
     });
@@ -54,7 +54,7 @@ private:
                     (var && differing_.contains(var->name));
         };
         look(expr);
-        walk_exprs(*expr, look);
+        walk_exprs<Types::skip>(*expr, look);
         return found;
     }
 

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // Names, types and calls of one kernel.
-#include <map>
-#include <set>
+#include <unordered_map>
+#include <unordered_set>
 
 #include <fmt/format.h>
 
 #include "ir/describe.hpp"
 #include "ir/fields.hpp"
+#include "ir/registry.hpp"
 #include "ir/verify_rules.hpp"
 #include "peal/error.hpp"
 #include "peal/ops.hpp"
@@ -27,7 +28,8 @@ public:
         : kernel_(kernel), findings_(findings) {}
 
     void run() {
-        for (const VarPtr& symbol : symbols_of(kernel_)) define(*symbol, kernel_.span);
+        const std::vector<VarPtr> symbols = symbols_of(kernel_);
+        for (const VarPtr& symbol : symbols) define(*symbol, kernel_.span);
         for (const Param& param : kernel_.params) {
             define(*param.var, param.var->span);
             check_param(param);
@@ -44,7 +46,20 @@ private:
             findings_.error(
                 span, fmt::format("'{}' is defined twice in kernel '{}'", var.name, kernel_.name));
         }
-        in_scope_[var.name] = var.type;
+        open(var);
+    }
+
+    void open(const Var& var) {
+        const Type*& type = in_scope_[var.name];
+        opened_.push_back({var.name, type});
+        type = &var.type;
+    }
+
+    // Ends the scope of everything that was opened after the first `outer` variables.
+    void close(std::size_t outer) {
+        for (; opened_.size() > outer; opened_.pop_back()) {
+            in_scope_[opened_.back().name] = opened_.back().before;
+        }
     }
 
     void check_param(const Param& param) {
@@ -87,7 +102,7 @@ private:
             return;
         }
         for (std::size_t i = 0; i < results.size(); ++i) {
-            const Type found = type_of(*block.yields[i]);
+            const Type& found = type_of(*block.yields[i]);
             if (same_type(found, results[i]->type)) continue;
             findings_.error(span,
                             fmt::format("{} yields {} for '{}', which is {}", what, describe(found),
@@ -97,7 +112,7 @@ private:
 
     void check(const Let& stmt) {
         check_expr(stmt.value);
-        const Type found = type_of(*stmt.value);
+        const Type& found = type_of(*stmt.value);
         if (found.kind != Type::Kind::tile && found.kind != Type::Kind::scalar &&
             found.kind != Type::Kind::boolean) {
             findings_.error(stmt.span, fmt::format("'{}' cannot be bound to {}", stmt.var->name,
@@ -123,7 +138,7 @@ private:
         check_kind(stmt.lo, Type::Kind::scalar, "a loop bound");
         check_kind(stmt.hi, Type::Kind::scalar, "a loop bound");
         for (const Carried& carried : stmt.carried) check_expr(carried.init);
-        const auto outer = in_scope_;
+        const std::size_t outer = opened_.size();
         define(*stmt.var, stmt.span);
         std::vector<VarPtr> results;
         for (const Carried& carried : stmt.carried) {
@@ -137,17 +152,17 @@ private:
             }
         }
         check_scope(stmt.body, results, stmt.span, "the loop body");
-        in_scope_ = outer;
+        close(outer);
         for (const VarPtr& result : results) define(*result, stmt.span);
     }
 
     void check(const IfStmt& stmt) {
         check_kind(stmt.condition, Type::Kind::boolean, "a condition");
-        const auto outer = in_scope_;
+        const std::size_t outer = opened_.size();
         check_scope(stmt.then_block, stmt.results, stmt.span, "the first branch");
-        in_scope_ = outer;
+        close(outer);
         check_scope(stmt.else_block, stmt.results, stmt.span, "the second branch");
-        in_scope_ = outer;
+        close(outer);
         for (const VarPtr& result : stmt.results) define(*result, stmt.span);
     }
 
@@ -157,7 +172,7 @@ private:
 
     void check_kind(const ExprPtr& expr, Type::Kind kind, std::string_view what) {
         check_expr(expr);
-        const Type found = type_of(*expr);
+        const Type& found = type_of(*expr);
         if (found.kind == kind && (kind != Type::Kind::scalar || found.is_integer())) return;
         findings_.error(expr->span,
                         fmt::format("{} must be {}, found {}", what,
@@ -183,31 +198,31 @@ private:
     }
 
     void check_var(const Var& var) {
-        const auto it = in_scope_.find(var.name);
-        if (it == in_scope_.end()) {
+        const Type* type = type_in_scope(var);
+        if (!type) {
             findings_.error(var.span, fmt::format("'{}' is not defined here", var.name));
-        } else if (!same_type(it->second, var.type)) {
+        } else if (!same_type(*type, var.type)) {
             findings_.error(var.span, fmt::format("'{}' is {} but is used as {}", var.name,
-                                                  describe(it->second), describe(var.type)));
+                                                  describe(*type), describe(var.type)));
         }
     }
 
     void check_fold(const Fold& fold) {
         check_kind(fold.lo, Type::Kind::scalar, "a bound");
         check_kind(fold.hi, Type::Kind::scalar, "a bound");
-        if (in_scope_.contains(fold.var->name)) {
+        if (type_in_scope(*fold.var)) {
             findings_.error(fold.span, fmt::format("'{}' is already defined here", fold.var->name));
         }
-        const auto outer = in_scope_;
-        in_scope_[fold.var->name] = fold.var->type;
+        const std::size_t outer = opened_.size();
+        open(*fold.var);
         check_kind(fold.body, Type::Kind::scalar, "a summand");
-        in_scope_ = outer;
+        close(outer);
     }
 
     void check_binary(const Binary& expr) {
         const bool logic = expr.op == BinaryOp::logical_and || expr.op == BinaryOp::logical_or;
         for (const ExprPtr& side : {expr.lhs, expr.rhs}) {
-            const Type found = type_of(*side);
+            const Type& found = type_of(*side);
             if (logic ? found.kind == Type::Kind::boolean : found.is_integer()) continue;
             findings_.error(expr.span,
                             fmt::format("'{}' takes {}, found {}", name(expr.op),
@@ -217,16 +232,28 @@ private:
 
     void check_call(const Call& call) {
         try {
-            make_call(call.op, call.operands, call.attributes, call.span);
+            require_well_formed(call);
         } catch (const Error& error) {
             findings_.error(call.span, error.what());
         }
     }
 
+    // Null when there is no such variable here.
+    const Type* type_in_scope(const Var& var) const {
+        const auto it = in_scope_.find(var.name);
+        return it == in_scope_.end() ? nullptr : it->second;
+    }
+
+    struct Opened {
+        std::string_view name;
+        const Type* before;  // what the name meant outside
+    };
+
     const Kernel& kernel_;
     Findings& findings_;
-    std::set<std::string> names_;
-    std::map<std::string, Type, std::less<>> in_scope_;
+    std::unordered_set<std::string_view> names_;
+    std::unordered_map<std::string_view, const Type*> in_scope_;
+    std::vector<Opened> opened_;
 };
 
 }  // namespace

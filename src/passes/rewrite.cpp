@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "passes/rewrite.hpp"
 
+#include <unordered_map>
+
 #include "ir/fields.hpp"
 
 namespace peal::passes {
@@ -26,14 +28,29 @@ struct BlockRewriter {
     }
 };
 
-struct ExprRewriter {
-    const ExprRewrite& rewrite;
+// Nodes are shared: each is rewritten once, and the results are shared in turn.
+class ExprRewriter {
+public:
+    explicit ExprRewriter(const ExprRewrite& rewrite) : rewrite_(rewrite) {}
 
-    VarPtr operator()(const VarPtr& var) const {
-        return variable(var->name, map_children(var->type, *this), var->span);
+    VarPtr operator()(const VarPtr& var) {
+        VarPtr& result = definitions_[var.get()];
+        if (!result) result = std::static_pointer_cast<const Var>(map_node(ExprPtr(var), *this));
+        return result;
     }
-    ExprPtr operator()(const ExprPtr& expr) const { return rewrite_expr(expr, rewrite); }
-    StmtPtr operator()(const StmtPtr& stmt) const { return map_node(stmt, *this); }
+    ExprPtr operator()(const ExprPtr& expr) {
+        const auto it = done_.find(expr.get());
+        if (it != done_.end()) return it->second;
+        ExprPtr result = rewrite_(map_node(expr, *this));
+        done_.emplace(expr.get(), result);
+        return result;
+    }
+    StmtPtr operator()(const StmtPtr& stmt) { return map_node(stmt, *this); }
+
+private:
+    const ExprRewrite& rewrite_;
+    std::unordered_map<const Expr*, ExprPtr> done_;
+    std::unordered_map<const Var*, VarPtr> definitions_;
 };
 
 }  // namespace
@@ -54,18 +71,20 @@ Block rewrite_block(const Block& block, const StmtRewrite& rewrite) {
 }
 
 ExprPtr rewrite_expr(const ExprPtr& expr, const ExprRewrite& rewrite) {
-    return expr ? rewrite(map_node(expr, ExprRewriter{rewrite})) : expr;
+    return expr ? ExprRewriter(rewrite)(expr) : expr;
 }
 
 Kernel rewrite_exprs(const Kernel& kernel, const ExprRewrite& rewrite) {
-    return map_children(kernel, ExprRewriter{rewrite});
+    return map_children(kernel, ExprRewriter(rewrite));
 }
 
 NameCounter names_of(const Kernel& kernel) {
     NameCounter names;
-    walk_exprs(kernel, [&](const ExprPtr& expr) {
+    const auto reserve = [&](const ExprPtr& expr) {
         if (const auto* var = as<Var>(expr)) names.Reserve(var->name);
-    });
+    };
+    walk_exprs(kernel.params, reserve);
+    walk_exprs<Types::skip>(kernel.body, reserve);
     return names;
 }
 

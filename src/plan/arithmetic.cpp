@@ -84,8 +84,6 @@ Checked floor_log2(std::int64_t a) {
     return {static_cast<std::int64_t>(std::bit_width(static_cast<std::uint64_t>(a))) - 1, {}};
 }
 
-bool is_comparison(BinaryOp op) { return BinaryOp::eq <= op && op <= BinaryOp::ge; }
-
 bool compare(BinaryOp op, std::int64_t a, std::int64_t b) {
     switch (op) {
         case BinaryOp::eq: return a == b;

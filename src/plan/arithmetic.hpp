@@ -19,8 +19,9 @@ Checked apply(ir::BinaryOp op, std::int64_t a, std::int64_t b);
 Checked negate(std::int64_t a);
 Checked floor_log2(std::int64_t a);
 
+inline bool is_arithmetic(ir::BinaryOp op) { return op < ir::BinaryOp::eq; }
+
 // ==, !=, <, <=, >, >=
-bool is_comparison(ir::BinaryOp op);
 bool compare(ir::BinaryOp op, std::int64_t a, std::int64_t b);
 
 }  // namespace peal

@@ -19,14 +19,14 @@ struct Needs {
     Names integers, numbers, tables;
 };
 
-Needs needs_of(const ir::Kernel& kernel) {
+Needs needs_of(const ResolvedKernel& kernel) {
     Needs needs;
-    for (const ir::VarPtr& symbol : ir::symbols_of(kernel)) needs.integers.push_back(symbol->name);
-    for (const ir::Param& param : kernel.params) {
-        const ir::Type& type = param.var->type;
-        if (type.kind == ir::Type::Kind::table) needs.tables.push_back(param.var->name);
-        if (type.kind != ir::Type::Kind::scalar) continue;
-        (type.is_integer() ? needs.integers : needs.numbers).push_back(param.var->name);
+    for (const auto& symbol : kernel.symbols) needs.integers.push_back(symbol.name);
+    for (const Parameter& parameter : kernel.parameters) {
+        const ir::Var& var = parameter.var();
+        if (var.type.kind == ir::Type::Kind::table) needs.tables.push_back(var.name);
+        if (var.type.kind != ir::Type::Kind::scalar) continue;
+        (var.type.is_integer() ? needs.integers : needs.numbers).push_back(var.name);
     }
     return needs;
 }
@@ -46,13 +46,14 @@ void compare_names(const Names& needed, const Values& given, std::string_view wh
     }
 }
 
-void check_scalar_ranges(const ir::Kernel& kernel, const Bindings& bindings,
+void check_scalar_ranges(const ResolvedKernel& kernel, const Bindings& bindings,
                          std::vector<std::string>& problems) {
-    for (const ir::Param& param : kernel.params) {
-        const auto it = bindings.integers.find(param.var->name);
-        if (it == bindings.integers.end() || fits(it->second, param.var->type.element)) continue;
+    for (const Parameter& parameter : kernel.parameters) {
+        const ir::Var& var = parameter.var();
+        const auto it = bindings.integers.find(var.name);
+        if (it == bindings.integers.end() || fits(it->second, var.type.element)) continue;
         problems.push_back(fmt::format("integer '{}' is {}, which is not a value of {}", it->first,
-                                       it->second, name(param.var->type.element)));
+                                       it->second, name(var.type.element)));
     }
 }
 
@@ -69,7 +70,7 @@ std::string list_of(const Needs& needs) {
 
 }  // namespace
 
-void require_bindings(const ir::Kernel& kernel, const Bindings& bindings) {
+void require_bindings(const ResolvedKernel& kernel, const Bindings& bindings) {
     const Needs needs = needs_of(kernel);
     std::vector<std::string> problems;
     compare_names(needs.integers, bindings.integers, "integer", problems);
@@ -77,7 +78,7 @@ void require_bindings(const ir::Kernel& kernel, const Bindings& bindings) {
     compare_names(needs.tables, bindings.tables, "table", problems);
     check_scalar_ranges(kernel, bindings, problems);
     if (problems.empty()) return;
-    throw Error(Fault::usage, fmt::format("kernel {}: {}\nit needs {}", kernel.name,
+    throw Error(Fault::usage, fmt::format("kernel {}: {}\nit needs {}", kernel.origin->name,
                                           fmt::join(problems, "; "), list_of(needs)));
 }
 

@@ -3,12 +3,12 @@
 #pragma once
 
 #include "peal/compile.hpp"
-#include "peal/ir.hpp"
+#include "plan/resolved.hpp"
 
 namespace peal {
 
 // Throws Error(usage) unless the bindings name exactly the symbols, scalars and tables of the
 // kernel, each as what it is, with scalars in the range of their element types.
-void require_bindings(const ir::Kernel& kernel, const Bindings& bindings);
+void require_bindings(const ResolvedKernel& kernel, const Bindings& bindings);
 
 }  // namespace peal

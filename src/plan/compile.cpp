@@ -7,6 +7,7 @@
 
 #include "peal/program.hpp"
 #include "plan/place_tiles.hpp"
+#include "plan/specialise.hpp"
 
 namespace peal {
 namespace {
@@ -24,11 +25,12 @@ ir::Program with_source(ir::Program lowered, std::string_view kernel) {
 std::vector<Plan> compile(const ir::Program& program, std::string_view kernel,
                           const Bindings& bindings, int nranks, const CompileOptions& options) {
     const ir::Program lowered = with_source(lower(program), kernel);
+    const ResolvedKernel resolved = resolve(lowered, kernel);
     std::vector<Plan> plans;
     for (int rank = 0; rank == 0 || rank < nranks; ++rank) {
-        Plan plan = specialise(lowered, kernel, bindings, rank, nranks, options);
+        Plan plan = specialise(resolved, bindings, rank, nranks, options);
         if (options.fuse) {
-            plan = fuse(plan);
+            plan = fuse(std::move(plan));
         } else {
             place_tiles(plan);
         }

@@ -4,7 +4,6 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "ir/fields.hpp"
 #include "plan/arithmetic.hpp"
 
 namespace peal {
@@ -20,14 +19,10 @@ std::string_view describe(const KernelValue& value) {
 
 }  // namespace
 
-void Evaluator::define(std::string_view variable, KernelValue value) {
-    variables_.insert_or_assign(variable, std::move(value));
-}
-
 void Evaluator::fail(Span span, std::string message, std::string hint) const {
     Diagnostic diagnostic;
     diagnostic.span = span.line != 0 ? span : statement_;
-    diagnostic.message = fmt::format("{} ({})", message, who_);
+    diagnostic.message = fmt::format("{} ({})", message, who());
     diagnostic.hint = std::move(hint);
     throw ProgramError({std::move(diagnostic)}, source_);
 }
@@ -40,99 +35,130 @@ void Evaluator::fail_relative(Span span, std::uint16_t signal) const {
          "wait on the same signal");
 }
 
-const KernelValue& Evaluator::lookup(const ir::Var& var) const {
-    const auto it = variables_.find(var.name);
-    if (it == variables_.end()) fail(var.span, fmt::format("'{}' has no value here", var.name));
-    return it->second;
+const KernelValue& Evaluator::lookup(const Expression& var) const {
+    const KernelValue& value = variables_[var.slot].value;
+    if (std::holds_alternative<std::monostate>(value)) {
+        fail(var.span(),
+             fmt::format("'{}' has no value here", static_cast<const ir::Var&>(*var.origin).name));
+    }
+    return value;
 }
 
-KernelValue Evaluator::evaluate(const ir::Expr& expr) {
+KernelValue Evaluator::evaluate(const Expression& expr) {
+    if (expr.memo != kNoMemo) return remembered(expr);
     switch (expr.kind) {
-        case ir::ExprKind::int_const:
-            return AffineInteger{static_cast<const ir::IntConst&>(expr).value, 0, 0};
-        case ir::ExprKind::float_const: return static_cast<const ir::FloatConst&>(expr).value;
-        case ir::ExprKind::var: return lookup(static_cast<const ir::Var&>(expr));
-        case ir::ExprKind::unary: return unary(static_cast<const ir::Unary&>(expr));
-        case ir::ExprKind::binary: return binary(static_cast<const ir::Binary&>(expr));
-        case ir::ExprKind::table_at: return table_at(static_cast<const ir::TableAt&>(expr));
-        case ir::ExprKind::fold: return fold(static_cast<const ir::Fold&>(expr));
-        case ir::ExprKind::call: return call(static_cast<const ir::Call&>(expr));
+        case ir::ExprKind::int_const: return AffineInteger{expr.integer, 0, 0};
+        case ir::ExprKind::float_const: return expr.number;
+        case ir::ExprKind::var: return lookup(expr);
+        case ir::ExprKind::unary: return unary(expr);
+        case ir::ExprKind::binary: return binary(expr);
+        case ir::ExprKind::table_at: return table_at(expr);
+        case ir::ExprKind::fold: return fold(expr);
+        case ir::ExprKind::call: return call(expr);
     }
     return {};
 }
 
-void Evaluator::fail_kind(const ir::Expr& expr, std::string_view expected,
+void Evaluator::fail_kind(const Expression& expr, std::string_view expected,
                           const KernelValue& found) const {
-    fail(expr.span, fmt::format("expected {}, found {}", expected, describe(found)));
+    fail(expr.span(), fmt::format("expected {}, found {}", expected, describe(found)));
 }
 
 template <class Kind>
-Kind Evaluator::expect(const ir::Expr& expr, std::string_view expected) {
+Kind Evaluator::expect(const Expression& expr, std::string_view expected) {
     const KernelValue value = evaluate(expr);
     if (const auto* found = std::get_if<Kind>(&value)) return *found;
     fail_kind(expr, expected, value);
 }
 
-AffineInteger Evaluator::affine(const ir::Expr& expr) {
+// Most of what a kernel computes are integers: constants, variables and arithmetic do without the
+// detour over a KernelValue.
+AffineInteger Evaluator::affine(const Expression& expr) {
+    if (expr.kind == ir::ExprKind::int_const) return {expr.integer, 0, 0};
+    if (expr.kind == ir::ExprKind::var) {
+        const KernelValue& value = variables_[expr.slot].value;
+        if (const auto* found = std::get_if<AffineInteger>(&value)) return *found;
+    }
+    if (expr.memo != kNoMemo) return remembered(expr);
+    if (expr.kind == ir::ExprKind::binary && is_arithmetic(expr.binary)) return arithmetic(expr);
     return expect<AffineInteger>(expr, "an integer");
 }
 
-std::int64_t Evaluator::plain(const KernelValue& value, const ir::Expr& expr) const {
-    const auto* integer = std::get_if<AffineInteger>(&value);
-    if (!integer) fail_kind(expr, "an integer", value);
-    if (!integer->is_plain()) fail_relative(expr.span, integer->signal);
-    return integer->constant;
+AffineInteger Evaluator::remembered(const Expression& expr) {
+    if (results_[expr.memo].at < variables_[expr.newest].since) {
+        const AffineInteger value = worked_out(expr);
+        results_[expr.memo] = {value, clock_};
+    }
+    return results_[expr.memo].value;
 }
 
-std::int64_t Evaluator::integer(const ir::Expr& expr) { return plain(evaluate(expr), expr); }
+AffineInteger Evaluator::worked_out(const Expression& expr) {
+    switch (expr.kind) {
+        case ir::ExprKind::unary: return log2(expr);
+        case ir::ExprKind::table_at: return table_at(expr);
+        case ir::ExprKind::fold: return fold(expr);
+        default: return arithmetic(expr);
+    }
+}
 
-bool Evaluator::truth(const ir::Expr& expr) { return expect<bool>(expr, "a boolean"); }
+std::int64_t Evaluator::integer(const Expression& expr) {
+    const AffineInteger value = affine(expr);
+    if (!value.is_plain()) fail_relative(expr.span(), value.signal);
+    return value.constant;
+}
 
-TileValue Evaluator::tile(const ir::Expr& expr) { return expect<TileValue>(expr, "a tile"); }
+bool Evaluator::truth(const Expression& expr) { return expect<bool>(expr, "a boolean"); }
 
-std::uint16_t Evaluator::buffer(const ir::Expr& expr) {
+TileValue Evaluator::tile(const Expression& expr) { return expect<TileValue>(expr, "a tile"); }
+
+std::uint16_t Evaluator::buffer(const Expression& expr) {
     return expect<BufferValue>(expr, "a buffer").index;
 }
 
-KernelValue Evaluator::unary(const ir::Unary& expr) {
-    switch (expr.op) {
-        case ir::UnaryOp::logical_not: return !truth(*expr.operand);
+KernelValue Evaluator::unary(const Expression& expr) {
+    switch (expr.unary) {
+        case ir::UnaryOp::logical_not: return !truth(*expr.operands[0]);
         case ir::UnaryOp::log2: return log2(expr);
         case ir::UnaryOp::neg: return negative(expr);
     }
     return {};
 }
 
-KernelValue Evaluator::log2(const ir::Unary& expr) {
-    const std::int64_t operand = integer(*expr.operand);
+AffineInteger Evaluator::log2(const Expression& expr) {
+    const std::int64_t operand = integer(*expr.operands[0]);
     const Checked result = floor_log2(operand);
     if (!result.problem.empty()) {
-        fail(expr.span, fmt::format("log2({}): {}", operand, result.problem));
+        fail(expr.span(), fmt::format("log2({}): {}", operand, result.problem));
     }
-    return AffineInteger{result.value, 0, 0};
+    return {result.value, 0, 0};
 }
 
-KernelValue Evaluator::negative(const ir::Unary& expr) {
-    const KernelValue operand = evaluate(*expr.operand);
+KernelValue Evaluator::negative(const Expression& expr) {
+    const KernelValue operand = evaluate(*expr.operands[0]);
     if (const auto* number = std::get_if<double>(&operand)) return -*number;
     const auto* integer = std::get_if<AffineInteger>(&operand);
-    if (!integer) fail_kind(*expr.operand, "a number", operand);
-    return combine(expr.span, BinaryOp::sub, {}, *integer);
+    if (!integer) fail_kind(*expr.operands[0], "a number", operand);
+    return combine(expr.span(), BinaryOp::sub, {}, *integer);
 }
 
-KernelValue Evaluator::binary(const ir::Binary& expr) {
-    if (expr.op == BinaryOp::logical_and) return truth(*expr.lhs) && truth(*expr.rhs);
-    if (expr.op == BinaryOp::logical_or) return truth(*expr.lhs) || truth(*expr.rhs);
-    if (is_comparison(expr.op)) {
-        const std::int64_t left = integer(*expr.lhs);
-        return compare(expr.op, left, integer(*expr.rhs));
+KernelValue Evaluator::binary(const Expression& expr) {
+    const Expression& lhs = *expr.operands[0];
+    const Expression& rhs = *expr.operands[1];
+    if (is_arithmetic(expr.binary)) return arithmetic(expr);
+    if (expr.binary == BinaryOp::logical_and) return truth(lhs) && truth(rhs);
+    if (expr.binary == BinaryOp::logical_or) return truth(lhs) || truth(rhs);
+    const std::int64_t left = integer(lhs);
+    return compare(expr.binary, left, integer(rhs));
+}
+
+AffineInteger Evaluator::arithmetic(const Expression& expr) {
+    const AffineInteger a = affine(*expr.operands[0]);
+    const AffineInteger b = affine(*expr.operands[1]);
+    if (a.is_plain() && b.is_plain()) {
+        const Checked result = apply(expr.binary, a.constant, b.constant);
+        if (result.problem.empty()) return {result.value, 0, 0};
     }
-    return arithmetic(expr);
-}
-
-KernelValue Evaluator::arithmetic(const ir::Binary& expr) {
-    const AffineInteger a = affine(*expr.lhs);
-    return combine(expr.span, expr.op, a, affine(*expr.rhs));
+    return combine(expr.span(), expr.binary, a, b);
 }
 
 std::int64_t Evaluator::checked(Span span, BinaryOp op, std::int64_t a, std::int64_t b) const {
@@ -161,35 +187,40 @@ AffineInteger Evaluator::combine(Span span, BinaryOp op, const AffineInteger& a,
             checked(span, op, a.per_generation, b.per_generation), signal};
 }
 
-KernelValue Evaluator::fold(const ir::Fold& expr) {
-    const std::int64_t lo = integer(*expr.lo);
-    const std::int64_t hi = integer(*expr.hi);
-    const BinaryOp op = expr.op == ir::FoldOp::sum ? BinaryOp::add : BinaryOp::max;
+AffineInteger Evaluator::fold(const Expression& expr) {
+    const std::int64_t lo = integer(*expr.operands[0]);
+    const std::int64_t hi = integer(*expr.operands[1]);
+    const BinaryOp op = expr.fold == ir::FoldOp::sum ? BinaryOp::add : BinaryOp::max;
     std::int64_t total = 0;
     for (std::int64_t i = lo; i < hi; ++i) {
-        count_round(expr.span);
-        define(expr.var->name, AffineInteger{i, 0, 0});
-        const std::int64_t term = integer(*expr.body);
-        total = i == lo ? term : checked(expr.span, op, total, term);
+        count_round(expr.span());
+        define(expr.slot, AffineInteger{i, 0, 0});
+        const std::int64_t term = integer(*expr.operands[2]);
+        total = i == lo ? term : checked(expr.span(), op, total, term);
     }
-    return AffineInteger{total, 0, 0};
+    return {total, 0, 0};
 }
 
-KernelValue Evaluator::table_at(const ir::TableAt& expr) {
-    const Table& table = *expect<TableValue>(*expr.table, "a table");
-    std::vector<std::int64_t> indices;
-    for (const ir::ExprPtr& index : expr.indices) indices.push_back(integer(*index));
-    bool inside = indices.size() == table.shape.size();
+AffineInteger Evaluator::table_at(const Expression& expr) {
+    const Table& table = *expect<TableValue>(*expr.operands[0], "a table");
+    bool inside = expr.operands.size() == table.shape.size() + 1;
     std::int64_t flat = 0;
-    for (std::size_t d = 0; inside && d < indices.size(); ++d) {
-        inside = indices[d] >= 0 && indices[d] < table.shape[d];
-        flat = flat * table.shape[d] + indices[d];
+    for (std::size_t d = 0; inside && d < table.shape.size(); ++d) {
+        const std::int64_t index = integer(*expr.operands[d + 1]);
+        inside = index >= 0 && index < table.shape[d];
+        flat = flat * table.shape[d] + index;
     }
-    if (!inside) {
-        fail(expr.span, fmt::format("there is no entry [{}] in a table of shape [{}]",
-                                    fmt::join(indices, ", "), fmt::join(table.shape, ", ")));
+    if (!inside) fail_entry(expr, table);
+    return {table.numbers[static_cast<std::size_t>(flat)], 0, 0};
+}
+
+void Evaluator::fail_entry(const Expression& expr, const Table& table) {
+    std::vector<std::int64_t> indices;
+    for (std::size_t i = 1; i < expr.operands.size(); ++i) {
+        indices.push_back(integer(*expr.operands[i]));
     }
-    return AffineInteger{table.numbers[static_cast<std::size_t>(flat)], 0, 0};
+    fail(expr.span(), fmt::format("there is no entry [{}] in a table of shape [{}]",
+                                  fmt::join(indices, ", "), fmt::join(table.shape, ", ")));
 }
 
 }  // namespace peal

@@ -3,14 +3,14 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <string>
 #include <string_view>
-#include <unordered_map>
 #include <variant>
 #include <vector>
 
 #include "peal/diagnostic.hpp"
-#include "peal/ir.hpp"
+#include "plan/resolved.hpp"
 
 namespace peal {
 
@@ -40,11 +40,12 @@ struct BufferValue {
 
 struct Table {
     std::vector<std::int64_t> shape;
-    std::vector<std::int64_t> numbers;  // row-major
+    std::span<const std::int64_t> numbers;  // row-major
 };
 using TableValue = const Table*;
 
-// What a variable of the kernel stands for. monostate: a call made for its effect.
+// What a variable of the kernel stands for. monostate: it has no value yet; or a call made for its
+// effect.
 using KernelValue =
     std::variant<std::monostate, AffineInteger, double, bool, TileValue, BufferValue, TableValue>;
 
@@ -55,24 +56,24 @@ class Evaluator {
 public:
     virtual ~Evaluator() = default;
 
-    void define(std::string_view variable, KernelValue value);
-
 protected:
-    // `who` is added to every message: "on rank 1 of 4".
-    Evaluator(const Source* source, std::string who) : source_(source), who_(std::move(who)) {}
+    Evaluator(const Source* source, Slot slots, Memo memos)
+        : source_(source), variables_(slots), results_(memos) {}
 
-    virtual KernelValue call(const ir::Call& call) = 0;
+    void define(Slot variable, KernelValue value) { variables_[variable] = {value, ++clock_}; }
+
+    virtual KernelValue call(const Expression& call) = 0;
+    // Added to every message: "rank 1 of 4".
+    virtual std::string who() const = 0;
     // How messages name a signal buffer.
     virtual const std::string& signal_name(std::uint16_t signal) const = 0;
 
-    KernelValue evaluate(const ir::Expr& expr);
-    AffineInteger affine(const ir::Expr& expr);
-    std::int64_t integer(const ir::Expr& expr);
-    // The plain integer in a value that `expr` gave.
-    std::int64_t plain(const KernelValue& value, const ir::Expr& expr) const;
-    bool truth(const ir::Expr& expr);
-    TileValue tile(const ir::Expr& expr);
-    std::uint16_t buffer(const ir::Expr& expr);
+    KernelValue evaluate(const Expression& expr);
+    AffineInteger affine(const Expression& expr);
+    std::int64_t integer(const Expression& expr);
+    bool truth(const Expression& expr);
+    TileValue tile(const Expression& expr);
+    std::uint16_t buffer(const Expression& expr);
 
     std::int64_t checked(Span span, ir::BinaryOp op, std::int64_t a, std::int64_t b) const;
 
@@ -86,25 +87,37 @@ protected:
 
 private:
     template <class Kind>
-    Kind expect(const ir::Expr& expr, std::string_view expected);
-    [[noreturn]] void fail_kind(const ir::Expr& expr, std::string_view expected,
+    Kind expect(const Expression& expr, std::string_view expected);
+    [[noreturn]] void fail_kind(const Expression& expr, std::string_view expected,
                                 const KernelValue& found) const;
-    const KernelValue& lookup(const ir::Var& var) const;
-    KernelValue unary(const ir::Unary& expr);
-    KernelValue log2(const ir::Unary& expr);
-    KernelValue negative(const ir::Unary& expr);
-    KernelValue binary(const ir::Binary& expr);
-    KernelValue arithmetic(const ir::Binary& expr);
-    KernelValue fold(const ir::Fold& expr);
-    KernelValue table_at(const ir::TableAt& expr);
+    const KernelValue& lookup(const Expression& var) const;
+    KernelValue unary(const Expression& expr);
+    AffineInteger log2(const Expression& expr);
+    KernelValue negative(const Expression& expr);
+    KernelValue binary(const Expression& expr);
+    AffineInteger remembered(const Expression& expr);
+    AffineInteger worked_out(const Expression& expr);
+    AffineInteger arithmetic(const Expression& expr);
+    AffineInteger fold(const Expression& expr);
+    AffineInteger table_at(const Expression& expr);
+    [[noreturn]] void fail_entry(const Expression& expr, const Table& table);
     AffineInteger combine(Span span, ir::BinaryOp op, const AffineInteger& a,
                           const AffineInteger& b) const;
     [[noreturn]] void fail_relative(Span span, std::uint16_t signal) const;
 
     const Source* source_;
-    std::string who_;
     Span statement_;
-    std::unordered_map<std::string_view, KernelValue> variables_;
+    struct Variable {
+        KernelValue value;
+        std::uint64_t since = 1;
+    };
+    struct Result {
+        AffineInteger value;
+        std::uint64_t at = 0;  // never
+    };
+    std::uint64_t clock_ = 1;          // moves on with every definition
+    std::vector<Variable> variables_;  // by slot
+    std::vector<Result> results_;      // by memo
 };
 
 }  // namespace peal

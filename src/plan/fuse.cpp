@@ -26,14 +26,13 @@ bool uses_pipes(const Plan& plan) {
 
 }  // namespace
 
-Plan fuse(const Plan& plan) {
+Plan fuse(Plan plan) {
     if (uses_pipes(plan)) return plan;
-    Plan fused = plan;
-    drop_dead_tiles(fused.instructions);
-    fused.instructions = sink(fused);
-    hoist(fused);
-    place_tiles(fused);
-    return fused;
+    drop_dead_tiles(plan.instructions);
+    sink(plan);
+    hoist(plan);
+    place_tiles(plan);
+    return plan;
 }
 
 }  // namespace peal

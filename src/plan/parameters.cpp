@@ -3,69 +3,80 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "ir/effects.hpp"
 #include "peal/error.hpp"
 #include "plan/specialiser.hpp"
 
 namespace peal {
 
-void Specialiser::bind_parameters(const ir::Program& program) {
-    for (const auto& [name, value] : bindings_.integers) define(name, AffineInteger{value, 0, 0});
-    for (const auto& [name, value] : bindings_.numbers) define(name, value);
-
-    const ir::UsageMap usage = ir::usage_of(kernel_, program);
-    for (const ir::Param& param : kernel_.params) {
-        enter(param.var->span);
-        if (param.var->type.kind == ir::Type::Kind::table) bind_table(*param.var);
-        if (!param.var->type.is_memory()) continue;
-        const auto use = usage.find(param.var->name);
-        add_buffer(param, use != usage.end() && use->second.as_signal);
+void Specialiser::bind_parameters() {
+    const auto bind_integer = [&](std::string_view name, Slot slot) {
+        define(slot, AffineInteger{bindings_.integers.find(name)->second, 0, 0});
+    };
+    for (const auto& symbol : kernel_.symbols) bind_integer(symbol.name, symbol.slot);
+    for (const Parameter& parameter : kernel_.parameters) {
+        const ir::Var& var = parameter.var();
+        if (var.type.kind != ir::Type::Kind::scalar) continue;
+        if (var.type.is_integer()) {
+            bind_integer(var.name, parameter.slot);
+        } else {
+            define(parameter.slot, bindings_.numbers.find(var.name)->second);
+        }
+    }
+    plan_.buffers.reserve(kernel_.parameters.size());
+    for (const Parameter& parameter : kernel_.parameters) {
+        const ir::Var& var = parameter.var();
+        enter(var.span);
+        if (var.type.kind == ir::Type::Kind::table) bind_table(parameter);
+        if (var.type.is_memory()) add_buffer(parameter);
     }
     plan_.advance.resize(plan_.buffers.size());
 }
 
-std::vector<std::int64_t> Specialiser::shape_of(const ir::Var& param) {
+std::vector<std::int64_t> Specialiser::shape_of(const Parameter& parameter) {
     std::vector<std::int64_t> shape;
-    for (const ir::ExprPtr& dimension : param.type.shape) {
+    shape.reserve(parameter.shape.size());
+    for (const Operand dimension : parameter.shape) {
         shape.push_back(integer(*dimension));
         if (shape.back() < 0) {
-            fail(param.span, fmt::format("'{}' has a negative size: {}", param.name, shape.back()));
+            fail(parameter.var().span,
+                 fmt::format("'{}' has a negative size: {}", parameter.var().name, shape.back()));
         }
     }
     return shape;
 }
 
-std::uint64_t Specialiser::product(const ir::Var& param,
+std::uint64_t Specialiser::product(const Parameter& parameter,
                                    const std::vector<std::int64_t>& shape) const {
     std::int64_t total = 1;
     for (const std::int64_t size : shape) {
-        total = checked(param.span, ir::BinaryOp::mul, total, size);
+        total = checked(parameter.var().span, ir::BinaryOp::mul, total, size);
     }
     return static_cast<std::uint64_t>(total);
 }
 
-void Specialiser::bind_table(const ir::Var& param) {
-    const std::vector<std::int64_t> shape = shape_of(param);
-    const std::uint64_t expected = product(param, shape);
-    const std::vector<std::int64_t>& numbers = bindings_.tables.find(param.name)->second;
+void Specialiser::bind_table(const Parameter& parameter) {
+    const std::vector<std::int64_t> shape = shape_of(parameter);
+    const std::uint64_t expected = product(parameter, shape);
+    const std::string& name = parameter.var().name;
+    const std::vector<std::int64_t>& numbers = bindings_.tables.find(name)->second;
     if (numbers.size() != expected) {
         throw Error(Fault::usage,
                     fmt::format("kernel {}: table '{}' has {} numbers, its shape [{}] needs {}",
-                                kernel_.name, param.name, numbers.size(), fmt::join(shape, ", "),
+                                kernel_.origin->name, name, numbers.size(), fmt::join(shape, ", "),
                                 expected));
     }
     tables_.push_back({shape, numbers});
-    define(param.name, &tables_.back());
+    define(parameter.slot, &tables_.back());
 }
 
-void Specialiser::add_buffer(const ir::Param& param, bool is_signal) {
-    const ir::Var& var = *param.var;
-    const std::uint64_t count = product(var, shape_of(var));
+void Specialiser::add_buffer(const Parameter& parameter) {
+    const ir::Var& var = parameter.var();
+    const std::uint64_t count = product(parameter, shape_of(parameter));
     Buffer buffer;
     buffer.name = var.name;
-    buffer.direction = param.direction;
+    buffer.direction = parameter.origin->direction;
     buffer.element = var.type.element;
-    if (is_signal) {
+    if (parameter.is_signal) {
         buffer.kind = BufferKind::signal;
         buffer.cells = count;
     } else {
@@ -75,7 +86,7 @@ void Specialiser::add_buffer(const ir::Param& param, bool is_signal) {
         buffer.bytes = static_cast<std::uint64_t>(
             checked(var.span, ir::BinaryOp::mul, static_cast<std::int64_t>(count), size));
     }
-    define(var.name, BufferValue{static_cast<std::uint16_t>(plan_.buffers.size())});
+    define(parameter.slot, BufferValue{static_cast<std::uint16_t>(plan_.buffers.size())});
     plan_.buffers.push_back(std::move(buffer));
 }
 

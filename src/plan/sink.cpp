@@ -16,16 +16,17 @@ constexpr std::uint32_t kNone = UINT32_MAX;
 
 class Sinker {
 public:
-    explicit Sinker(const Plan& plan)
-        : plan_(plan), blocks_(plan.instructions), tiles_(blocks_.size()) {
+    explicit Sinker(Plan& plan) : plan_(plan), blocks_(plan.instructions), tiles_(blocks_.size()) {
         for (std::size_t b = 0; b < tiles_.size(); ++b) tiles_[b].uses_left = blocks_[b].reads;
-        result_.reserve(plan.instructions.size());
     }
 
-    std::vector<Instruction> run() {
-        for (const Instruction& instruction : plan_.instructions) step(instruction);
+    void run() {
+        for (Instruction& next : plan_.instructions) {
+            Instruction instruction = std::move(next);
+            step(instruction);
+        }
         assert(std::none_of(held_.begin(), held_.end(), [](const Held& h) { return h.live; }));
-        return std::move(result_);
+        plan_.instructions.resize(written_);
     }
 
 private:
@@ -41,10 +42,10 @@ private:
         std::uint32_t held = kNone;  // the work that yields it, unless it is in tile memory
     };
 
-    void step(Instruction instruction) {
+    void step(Instruction& instruction) {
         if (is_sync(instruction.action)) {
             put_down_window_reads();
-            result_.push_back(std::move(instruction));
+            write(std::move(instruction));
             return;
         }
         std::visit([&](auto& work) { join(instruction, work); }, instruction.action);
@@ -93,7 +94,7 @@ private:
 
     template <class Flag>
     void join(Instruction& instruction, Flag&) {
-        result_.push_back(std::move(instruction));
+        write(std::move(instruction));
     }
 
     // The held reduction that `reduce` continues, if there is one: left-nested, same operation, and
@@ -146,7 +147,7 @@ private:
         reads_.take_overlapping(
             dst, [&](std::uint32_t id) { return held_[id].live; },
             [&](std::uint32_t id) { put_down(id); });
-        result_.push_back(std::move(instruction));
+        write(std::move(instruction));
     }
 
     // Work is done once, so a value that is used more than once is computed at once. A load that
@@ -185,11 +186,15 @@ private:
         held_[id].reads_window = true;
     }
 
+    // The result takes the place of what was read: it is never ahead, because each instruction is
+    // written once at most.
+    void write(Instruction instruction) { plan_.instructions[written_++] = std::move(instruction); }
+
     // Writes held work down here, into its tile.
     void put_down(std::uint32_t id) {
         held_[id].live = false;
         tiles_[held_[id].tile].held = kNone;
-        result_.push_back(std::move(held_[id].work));
+        write(std::move(held_[id].work));
     }
 
     void put_down_window_reads() {
@@ -243,17 +248,17 @@ private:
         return count;
     }
 
-    const Plan& plan_;
+    Plan& plan_;
     TileBlocks blocks_;
     std::vector<Tile> tiles_;  // by block
     std::vector<Held> held_;
     RangeIndex reads_;  // memory that held work reads
     std::vector<std::uint32_t> window_reads_;
-    std::vector<Instruction> result_;
+    std::size_t written_ = 0;  // instructions of the result
 };
 
 }  // namespace
 
-std::vector<Instruction> sink(const Plan& plan) { return Sinker(plan).run(); }
+void sink(Plan& plan) { Sinker(plan).run(); }
 
 }  // namespace peal

@@ -16,6 +16,6 @@ namespace peal {
 // stays in its tile at that point. Writes do not move.
 //
 // The plan has no dead tiles and no pipes.
-std::vector<Instruction> sink(const Plan& plan);
+void sink(Plan& plan);
 
 }  // namespace peal

@@ -2,15 +2,13 @@
 // Loops are unrolled, branches taken and values carried: what is left is a list of instructions.
 #include <fmt/format.h>
 
-#include "ir/fields.hpp"
 #include "peal/error.hpp"
 #include "plan/bindings.hpp"
+#include "plan/specialise.hpp"
 #include "plan/specialiser.hpp"
 
 namespace peal {
 namespace {
-
-constexpr int kMaxRanks = 1024;
 
 // Rounds of a loop that emit nothing cost time too.
 constexpr std::uint64_t kRoundsPerInstruction = 16;
@@ -25,91 +23,74 @@ void require_rank(int rank, int nranks) {
     }
 }
 
-const ir::Kernel& find_kernel(const ir::Program& program, std::string_view name) {
-    if (const ir::Kernel* kernel = program.find(name)) return *kernel;
-    throw Error(Fault::usage, fmt::format("there is no kernel '{}' in the program", name));
-}
-
 }  // namespace
 
-Specialiser::Specialiser(const ir::Program& program, const ir::Kernel& kernel,
-                         const Bindings& bindings, int rank, int nranks,
-                         const CompileOptions& options)
-    : Evaluator(program.source.get(),
-                fmt::format("kernel {}, rank {} of {}", kernel.name, rank, nranks)),
+Specialiser::Specialiser(const ResolvedKernel& kernel, const Bindings& bindings, int rank,
+                         int nranks, const CompileOptions& options)
+    : Evaluator(kernel.source.get(), kernel.slots, kernel.memos),
       kernel_(kernel),
       bindings_(bindings),
       options_(options) {
-    plan_.kernel = kernel.name;
+    plan_.kernel = kernel.origin->name;
     plan_.rank = rank;
     plan_.nranks = nranks;
-    plan_.source = program.source;
-    bind_parameters(program);
+    plan_.source = kernel.source;
+    define(kRankSlot, AffineInteger{rank, 0, 0});
+    define(kNranksSlot, AffineInteger{nranks, 0, 0});
+    bind_parameters();
 }
 
 Plan Specialiser::run() && {
-    run_block(kernel_.body);
+    run_body(kernel_.body);
     return std::move(plan_);
 }
 
-void Specialiser::run_block(const ir::Block& block) {
-    for (const ir::StmtPtr& stmt : block.stmts) {
-        enter(stmt->span);
-        run_stmt(*stmt);
+void Specialiser::run_body(const Body& body) {
+    for (const Statement& statement : body.statements) {
+        enter(statement.span);
+        std::visit([&](const auto& what) { carry_out(what, statement.span); }, statement.what);
     }
 }
 
-void Specialiser::run_stmt(const ir::Stmt& stmt) {
-    switch (stmt.kind) {
-        case ir::StmtKind::let: {
-            const auto& let = static_cast<const ir::Let&>(stmt);
-            return define(let.var->name, evaluate(*let.value));
-        }
-        case ir::StmtKind::eval: evaluate(*static_cast<const ir::Eval&>(stmt).call); return;
-        case ir::StmtKind::for_loop: return run_loop(static_cast<const ir::ForStmt&>(stmt));
-        case ir::StmtKind::if_else: return run_condition(static_cast<const ir::IfStmt&>(stmt));
-        case ir::StmtKind::invoke:
-            fail(stmt.span,
-                 fmt::format("the call of kernel '{}' is not inlined",
-                             static_cast<const ir::Invoke&>(stmt).kernel),
-                 "lower the program first");
-    }
+void Specialiser::evaluate_all(const std::vector<Operand>& exprs,
+                               std::vector<KernelValue>& values) {
+    values.clear();
+    for (const Operand expr : exprs) values.push_back(evaluate(*expr));
 }
 
-std::vector<KernelValue> Specialiser::yields_of(const ir::Block& block) {
-    std::vector<KernelValue> values;
-    values.reserve(block.yields.size());
-    for (const ir::ExprPtr& yield : block.yields) values.push_back(evaluate(*yield));
-    return values;
+void Specialiser::carry_out(const Definition& definition, Span) {
+    define(definition.slot, evaluate(*definition.value));
 }
 
-void Specialiser::run_loop(const ir::ForStmt& loop) {
+void Specialiser::carry_out(const Command& command, Span) { evaluate(*command.call); }
+
+void Specialiser::carry_out(const Loop& loop, Span span) {
     const std::int64_t lo = integer(*loop.lo);
     const std::int64_t hi = integer(*loop.hi);
     std::vector<KernelValue> carried;
-    for (const ir::Carried& value : loop.carried) carried.push_back(evaluate(*value.init));
+    carried.reserve(loop.carried.size());
+    for (const Loop::Carried& value : loop.carried) carried.push_back(evaluate(*value.init));
     for (std::int64_t i = lo; i < hi; ++i) {
-        count_round(loop.span);
-        define(loop.var->name, AffineInteger{i, 0, 0});
-        for (std::size_t c = 0; c < carried.size(); ++c) {
-            define(loop.carried[c].inner->name, carried[c]);
-        }
-        run_block(loop.body);
-        carried = yields_of(loop.body);
+        count_round(span);
+        define(loop.counter, AffineInteger{i, 0, 0});
+        for (std::size_t c = 0; c < carried.size(); ++c) define(loop.carried[c].inner, carried[c]);
+        run_body(loop.body);
+        evaluate_all(loop.body.yields, carried);
     }
-    for (std::size_t c = 0; c < carried.size(); ++c) {
-        define(loop.carried[c].result->name, carried[c]);
-    }
+    for (std::size_t c = 0; c < carried.size(); ++c) define(loop.carried[c].result, carried[c]);
 }
 
-void Specialiser::run_condition(const ir::IfStmt& condition) {
-    const ir::Block& taken =
-        truth(*condition.condition) ? condition.then_block : condition.else_block;
-    run_block(taken);
-    const std::vector<KernelValue> values = yields_of(taken);
-    for (std::size_t i = 0; i < values.size(); ++i) {
-        define(condition.results[i]->name, values[i]);
-    }
+void Specialiser::carry_out(const Branch& branch, Span) {
+    const Body& body = truth(*branch.condition) ? branch.taken : branch.otherwise;
+    run_body(body);
+    std::vector<KernelValue> values;
+    evaluate_all(body.yields, values);
+    for (std::size_t i = 0; i < values.size(); ++i) define(branch.results[i], values[i]);
+}
+
+void Specialiser::carry_out(const Uninlined& call, Span span) {
+    fail(span, fmt::format("the call of kernel '{}' is not inlined", call.kernel),
+         "lower the program first");
 }
 
 void Specialiser::count_round(Span where) {
@@ -120,16 +101,24 @@ void Specialiser::count_round(Span where) {
     }
 }
 
+std::string Specialiser::who() const {
+    return fmt::format("kernel {}, rank {} of {}", plan_.kernel, plan_.rank, plan_.nranks);
+}
+
 const std::string& Specialiser::signal_name(std::uint16_t signal) const {
     return plan_.buffers[signal].name;
 }
 
+Plan specialise(const ResolvedKernel& kernel, const Bindings& bindings, int rank, int nranks,
+                const CompileOptions& options) {
+    require_rank(rank, nranks);
+    require_bindings(kernel, bindings);
+    return Specialiser(kernel, bindings, rank, nranks, options).run();
+}
+
 Plan specialise(const ir::Program& lowered, std::string_view kernel, const Bindings& bindings,
                 int rank, int nranks, const CompileOptions& options) {
-    require_rank(rank, nranks);
-    const ir::Kernel& found = find_kernel(lowered, kernel);
-    require_bindings(found, bindings);
-    return Specialiser(lowered, found, bindings, rank, nranks, options).run();
+    return specialise(resolve(lowered, kernel), bindings, rank, nranks, options);
 }
 
 }  // namespace peal

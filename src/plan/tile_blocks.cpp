@@ -16,6 +16,7 @@ struct Access {
 
 std::vector<Access> tile_accesses(const std::vector<Instruction>& instructions) {
     std::vector<Access> accesses;
+    accesses.reserve(2 * instructions.size());
     for (std::uint32_t i = 0; i < instructions.size(); ++i) {
         const auto add = [&](const Range& range, bool is_write) {
             if (!is_tile(range) || range.length == 0) return;

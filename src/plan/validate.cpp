@@ -26,47 +26,53 @@ std::string plan_title(const Plan& plan) {
     return fmt::format("plan {}, rank {} of {}", plan.kernel, plan.rank, plan.nranks);
 }
 
+std::string buffer_title(const Plan& plan, const Buffer& buffer) {
+    return fmt::format("{}, buffer '{}'", plan_title(plan), buffer.name);
+}
+
 // ---------------------------------------------------------------------------- buffers
 
-void validate_signal(const Buffer& buffer, const std::string& where) {
+void validate_signal(const Plan& plan, const Buffer& buffer) {
     if (buffer.element != Element::i32 && buffer.element != Element::i64) {
-        reject(where, "signals are i32 or i64, found {}", name(buffer.element));
+        reject(buffer_title(plan, buffer), "signals are i32 or i64, found {}",
+               name(buffer.element));
     }
     const std::uint64_t size = bytes_of(buffer.element);
     if (buffer.cell_stride < size || buffer.cell_stride % size != 0) {
-        reject(where, "cells of {} bytes cannot be {} bytes apart: expected a multiple of {}", size,
+        reject(buffer_title(plan, buffer),
+               "cells of {} bytes cannot be {} bytes apart: expected a multiple of {}", size,
                buffer.cell_stride, size);
     }
     if (buffer.cells > UINT64_MAX / buffer.cell_stride) {
-        reject(where, "{} cells, {} bytes apart, do not fit in memory", buffer.cells,
-               buffer.cell_stride);
+        reject(buffer_title(plan, buffer), "{} cells, {} bytes apart, do not fit in memory",
+               buffer.cells, buffer.cell_stride);
     }
 }
 
 void validate_buffers(const Plan& plan) {
-    const std::string title = plan_title(plan);
     if (plan.buffers.size() >= kTile) {
-        reject(title, "{} buffers, at most {} are possible", plan.buffers.size(), kTile - 1);
+        reject(plan_title(plan), "{} buffers, at most {} are possible", plan.buffers.size(),
+               kTile - 1);
     }
     if (plan.advance.size() != plan.buffers.size()) {
-        reject(title, "'advance' has {} entries for {} buffers", plan.advance.size(),
+        reject(plan_title(plan), "'advance' has {} entries for {} buffers", plan.advance.size(),
                plan.buffers.size());
     }
     for (std::size_t i = 0; i < plan.buffers.size(); ++i) {
         const Buffer& buffer = plan.buffers[i];
-        const std::string where = fmt::format("{}, buffer '{}'", title, buffer.name);
         const std::int64_t advance = plan.advance[i];
         if (buffer.kind == BufferKind::signal) {
-            validate_signal(buffer, where);
+            validate_signal(plan, buffer);
             if (advance < 0 || !fits(advance, buffer.element)) {
-                reject(where, "a generation of {} cannot advance by {}", name(buffer.element),
-                       advance);
+                reject(buffer_title(plan, buffer), "a generation of {} cannot advance by {}",
+                       name(buffer.element), advance);
             }
         } else if (advance != 0) {
-            reject(where, "only signals have a generation, but it advances by {}", advance);
+            reject(buffer_title(plan, buffer),
+                   "only signals have a generation, but it advances by {}", advance);
         } else if (buffer.bytes % bytes_of(buffer.element) != 0) {
-            reject(where, "{} bytes are no whole number of {} elements", buffer.bytes,
-                   name(buffer.element));
+            reject(buffer_title(plan, buffer), "{} bytes are no whole number of {} elements",
+                   buffer.bytes, name(buffer.element));
         }
     }
 }
@@ -236,12 +242,14 @@ void validate_agreement(const Plan& plan, const Plan& first) {
         reject(title, "{} buffers, but rank 0 has {}", plan.buffers.size(), first.buffers.size());
     }
     for (std::size_t i = 0; i < plan.buffers.size(); ++i) {
-        const std::string where = fmt::format("{}, buffer '{}'", title, plan.buffers[i].name);
-        if (!agree(plan.buffers[i], first.buffers[i])) {
-            reject(where, "differs from buffer '{}' of rank 0", first.buffers[i].name);
+        const Buffer& buffer = plan.buffers[i];
+        if (!agree(buffer, first.buffers[i])) {
+            reject(buffer_title(plan, buffer), "differs from buffer '{}' of rank 0",
+                   first.buffers[i].name);
         }
         if (plan.advance[i] != first.advance[i]) {
-            reject(where, "advances by {}, on rank 0 by {}", plan.advance[i], first.advance[i]);
+            reject(buffer_title(plan, buffer), "advances by {}, on rank 0 by {}", plan.advance[i],
+                   first.advance[i]);
         }
     }
 }

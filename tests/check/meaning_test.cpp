@@ -38,12 +38,12 @@ std::vector<std::string> staged(const Meaning& meaning) {
     return list;
 }
 
-Meaning meaning(CollectiveKind kind, bool in_place = false, int root = 0) {
+Meaning meaning(CollectiveKind kind, Placement placement = Placement::separate, int root = 0) {
     Collective collective;
     collective.kind = kind;
     collective.count = 1;
     collective.root = root;
-    collective.in_place = in_place;
+    collective.placement = placement;
     collective.counts = {0, 1, 2, 3};
     return meaning_of(collective, 2, {0, 1});
 }
@@ -56,7 +56,7 @@ TEST(Meaning, OutOfPlace) {
     EXPECT_THAT(
         outputs(meaning(CollectiveKind::allgather)),
         ElementsAre("0[0..4) <- 0:0", "0[4..8) <- 1:0", "1[0..4) <- 0:0", "1[4..8) <- 1:0"));
-    EXPECT_THAT(outputs(meaning(CollectiveKind::broadcast, false, 1)),
+    EXPECT_THAT(outputs(meaning(CollectiveKind::broadcast, Placement::separate, 1)),
                 ElementsAre("0[0..4) <- 1:0", "1[0..4) <- 1:0"));
     EXPECT_THAT(
         outputs(meaning(CollectiveKind::all_to_all)),
@@ -64,30 +64,32 @@ TEST(Meaning, OutOfPlace) {
     EXPECT_THAT(
         outputs(meaning(CollectiveKind::all_to_all_v)),
         ElementsAre("0[0..0) <- 0:0", "0[0..8) <- 1:0", "1[0..4) <- 0:0", "1[4..16) <- 1:8"));
-    EXPECT_THAT(outputs(meaning(CollectiveKind::reduce, false, 1)),
+    EXPECT_THAT(outputs(meaning(CollectiveKind::reduce, Placement::separate, 1)),
                 ElementsAre("1[0..4) <- 0:0 1:0"));
-    EXPECT_THAT(outputs(meaning(CollectiveKind::gather, false, 1)),
+    EXPECT_THAT(outputs(meaning(CollectiveKind::gather, Placement::separate, 1)),
                 ElementsAre("1[0..4) <- 0:0", "1[4..8) <- 1:0"));
-    EXPECT_THAT(outputs(meaning(CollectiveKind::scatter, false, 1)),
+    EXPECT_THAT(outputs(meaning(CollectiveKind::scatter, Placement::separate, 1)),
                 ElementsAre("0[0..4) <- 1:0", "1[0..4) <- 1:4"));
     for (const CollectiveKind kind : kCollectives) EXPECT_THAT(staged(meaning(kind)), IsEmpty());
 }
 
 TEST(Meaning, InPlaceBlocksStayWhereTheyAre) {
-    EXPECT_THAT(outputs(meaning(CollectiveKind::reduce_scatter, true)),
+    EXPECT_THAT(outputs(meaning(CollectiveKind::reduce_scatter, Placement::window)),
                 ElementsAre("0[0..4) <- 0:0 1:0", "1[4..8) <- 0:4 1:4"));
-    EXPECT_THAT(staged(meaning(CollectiveKind::reduce_scatter, true)),
+    EXPECT_THAT(staged(meaning(CollectiveKind::reduce_scatter, Placement::window)),
                 ElementsAre("0[0..8)", "1[0..8)"));
     EXPECT_THAT(
-        outputs(meaning(CollectiveKind::allgather, true)),
+        outputs(meaning(CollectiveKind::allgather, Placement::window)),
         ElementsAre("0[0..4) <- 0:0", "0[4..8) <- 1:4", "1[0..4) <- 0:0", "1[4..8) <- 1:4"));
-    EXPECT_THAT(staged(meaning(CollectiveKind::allgather, true)),
+    EXPECT_THAT(staged(meaning(CollectiveKind::allgather, Placement::window)),
                 ElementsAre("0[0..4)", "1[4..8)"));
-    EXPECT_THAT(outputs(meaning(CollectiveKind::scatter, true, 1)),
+    EXPECT_THAT(outputs(meaning(CollectiveKind::scatter, Placement::window, 1)),
                 ElementsAre("0[0..4) <- 1:0", "1[4..8) <- 1:4"));
-    EXPECT_THAT(staged(meaning(CollectiveKind::scatter, true, 1)), ElementsAre("1[0..8)"));
-    EXPECT_THAT(staged(meaning(CollectiveKind::broadcast, true, 1)), ElementsAre("1[0..4)"));
-    EXPECT_THAT(staged(meaning(CollectiveKind::allreduce, true)),
+    EXPECT_THAT(staged(meaning(CollectiveKind::scatter, Placement::window, 1)),
+                ElementsAre("1[0..8)"));
+    EXPECT_THAT(staged(meaning(CollectiveKind::broadcast, Placement::window, 1)),
+                ElementsAre("1[0..4)"));
+    EXPECT_THAT(staged(meaning(CollectiveKind::allreduce, Placement::window)),
                 ElementsAre("0[0..4)", "1[0..4)"));
 }
 
@@ -107,7 +109,7 @@ TEST(Ports, AreFoundByDirection) {
     Collective collective;
     EXPECT_EQ(ports_of(collective, plans.list()[0]).input, 2);
     EXPECT_EQ(ports_of(collective, plans.list()[0]).output, 1);
-    collective.in_place = true;
+    collective.placement = Placement::window;
     EXPECT_EQ(ports_of(collective, plans.list()[0]).input, 0);
     EXPECT_EQ(ports_of(collective, plans.list()[0]).output, 0);
 }
@@ -124,7 +126,7 @@ TEST(Ports, AreMissed) {
         EXPECT_STREQ(error.what(),
                      "kernel k has no argument to read: its meaning cannot be checked");
     }
-    collective.in_place = true;
+    collective.placement = Placement::window;
     EXPECT_THROW(ports_of(collective, plans.list()[0]), Error);
     EXPECT_THROW(meaning_of(collective, std::vector<Plan>{}), Error);
 }

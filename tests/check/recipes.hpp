@@ -96,10 +96,10 @@ inline Plans mesh_barrier(int nranks, NotifyOp op, Value notified, Compare compa
     return plans;
 }
 
-inline Meaning allreduce_meaning(const Plans& plans, std::uint64_t bytes, bool in_place) {
+inline Meaning allreduce_meaning(const Plans& plans, std::uint64_t bytes, bool on_window) {
     Collective collective;
     collective.count = bytes / 4;
-    collective.in_place = in_place;
+    if (on_window) collective.placement = Placement::window;
     return meaning_of(collective, plans.list());
 }
 

@@ -31,9 +31,11 @@ TEST(PealCheck, EveryRecipeProves) {
         HasSubstr("halving_doubling     2..8  P+1, 4P+3, 1, P-1, 0      3  proved   linear"));
 }
 
-TEST(PealCheck, InPlaceProvesToo) {
-    const Ran ran = peal({"check", "all", "--algo", "all", "-n", "2..5", "--in-place"});
-    EXPECT_EQ(ran.exit_code, 0) << ran.out << ran.err;
+TEST(PealCheck, InPlaceAndOnAWindowProveToo) {
+    for (const char* placement : {"--in-place", "--window"}) {
+        const Ran ran = peal({"check", "all", "--algo", "all", "-n", "2..5", placement});
+        EXPECT_EQ(ran.exit_code, 0) << ran.out << ran.err;
+    }
 }
 
 TEST(PealCheck, AfterOtherCollectivesOnTheSameWindows) {

@@ -63,7 +63,7 @@ TEST(PealRun, BadUsageSaysWhatAndWhatToDo) {
         {{"run", "allreduce", "--algo", "star"},
          "peal: allreduce: there is no algorithm 'star'; choose one of auto, mesh, two_phase, "
          "ring, "
-         "bidirectional_ring, halving_doubling\n"},
+         "bidirectional_ring, halving_doubling, direct, pipeline, push, pull\n"},
         {{"run", "allreduce", "--dtype", "f8"},
          "peal: --dtype: there is no element type 'f8'; choose one of f16, bf16, f32, f64, i8, "
          "i16, "

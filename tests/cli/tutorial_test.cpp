@@ -5,39 +5,12 @@
 
 #include <fstream>
 #include <regex>
-#include <sstream>
 
 #include "cli/command.hpp"
+#include "cli/document.hpp"
 
 namespace peal::test {
 namespace {
-
-struct Block {
-    std::string tag;  // what follows the opening fence
-    std::string text;
-};
-
-std::vector<Block> fenced_blocks(const std::string& document) {
-    std::vector<Block> blocks;
-    std::stringstream lines(document);
-    bool inside = false;
-    for (std::string line; std::getline(lines, line);) {
-        if (line.rfind("```", 0) == 0) {
-            inside = !inside;
-            if (inside) blocks.push_back({line.substr(3), ""});
-        } else if (inside) {
-            blocks.back().text += line + "\n";
-        }
-    }
-    return blocks;
-}
-
-std::vector<std::string> words_of(const std::string& line) {
-    std::stringstream stream(line);
-    std::vector<std::string> words;
-    for (std::string word; stream >> word;) words.push_back(word);
-    return words;
-}
 
 // Times differ from run to run, and with them the width of their column.
 std::string without_times(const std::string& text) {
@@ -45,26 +18,12 @@ std::string without_times(const std::string& text) {
 }
 
 void run_console(const std::string& session, const std::string& directory) {
-    std::stringstream lines(session);
-    std::string command, expected;
-    const auto compare = [&] {
-        if (command.empty()) return;
-        std::vector<std::string> words = words_of(command);
-        ASSERT_EQ(words.front(), "peal");
-        words.erase(words.begin());
-        const Ran ran = peal(words, directory);
-        EXPECT_EQ(without_times(ran.out + ran.err), without_times(expected)) << command;
-    };
-    for (std::string line; std::getline(lines, line);) {
-        if (line.rfind("$ ", 0) != 0) {
-            expected += line + "\n";
-            continue;
-        }
-        compare();
-        command = line.substr(2);
-        expected.clear();
+    for (const Step& step : steps_of(session)) {
+        ASSERT_EQ(step.words.front(), "peal");
+        const Ran ran = peal({step.words.begin() + 1, step.words.end()}, directory);
+        EXPECT_EQ(without_times(ran.out + ran.err), without_times(step.output))
+            << ::testing::PrintToString(step.words);
     }
-    compare();
 }
 
 TEST(Tutorial, EveryCommandDoesWhatItSays) {

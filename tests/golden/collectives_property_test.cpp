@@ -15,7 +15,7 @@ namespace {
 struct Case {
     CollectiveKind kind;
     std::string mode;
-    bool in_place;
+    Placement placement;
 };
 
 std::vector<Case> cases() {
@@ -24,10 +24,10 @@ std::vector<Case> cases() {
         std::vector<std::string> modes = {"auto"};
         for (const Recipe& recipe : recipes(kind)) modes.emplace_back(recipe.mode);
         for (const std::string& mode : modes) {
-            list.push_back({kind, mode, false});
-            const bool has_in_place =
-                kind != CollectiveKind::all_to_all_v && kind != CollectiveKind::barrier;
-            if (has_in_place) list.push_back({kind, mode, true});
+            for (const Placement placement : kPlacements) {
+                if (kind == CollectiveKind::barrier && placement != Placement::separate) continue;
+                if (offers(kind, mode, placement)) list.push_back({kind, mode, placement});
+            }
         }
     }
     return list;
@@ -35,7 +35,9 @@ std::vector<Case> cases() {
 
 std::string case_name(const testing::TestParamInfo<Case>& info) {
     return std::string(name(info.param.kind)) + "_" + info.param.mode +
-           (info.param.in_place ? "_in_place" : "");
+           (info.param.placement == Placement::separate   ? ""
+            : info.param.placement == Placement::in_place ? "_in_place"
+                                                          : "_on_window");
 }
 
 std::vector<std::int64_t> random_counts(std::uint64_t count, int nranks, std::mt19937_64& random) {
@@ -50,7 +52,11 @@ class CollectivesProperty : public testing::TestWithParam<Case> {};
 TEST_P(CollectivesProperty, GivesGolden) {
     std::mt19937_64 random(17);
     std::size_t turn = 0;
-    for (const int nranks : {1, 2, 3, 4, 5, 6, 7, 8, 9, 16, 33}) {
+    // In place differs only in where the own block is.
+    const std::vector<int> ranks = GetParam().placement == Placement::in_place
+                                       ? std::vector<int>{1, 2, 3, 4, 7}
+                                       : std::vector<int>{1, 2, 3, 4, 5, 6, 7, 8, 9, 16, 33};
+    for (const int nranks : ranks) {
         const auto p = static_cast<std::uint64_t>(nranks);
         for (const std::uint64_t count :
              {std::uint64_t{0}, std::uint64_t{1}, p - 1, p, p + 1, std::uint64_t{255},
@@ -58,7 +64,8 @@ TEST_P(CollectivesProperty, GivesGolden) {
             Collective collective;
             collective.kind = GetParam().kind;
             collective.mode = GetParam().mode;
-            collective.in_place = GetParam().in_place;
+            collective.placement = GetParam().placement;
+            collective.stage_bytes = 64 * p * (1 + turn % 5);  // many chunks, or few
             collective.count = count;
             collective.element = kElements[turn % kElements.size()];
             collective.op = kReduceOps[(turn / kElements.size()) % kReduceOps.size()];
@@ -82,10 +89,12 @@ INSTANTIATE_TEST_SUITE_P(All, CollectivesProperty, testing::ValuesIn(cases()), c
 
 TEST(Collectives, SixtyFourRanks) {
     for (const Case& each : cases()) {
+        if (each.placement == Placement::in_place) continue;
         Collective collective;
         collective.kind = each.kind;
         collective.mode = each.mode;
-        collective.in_place = each.in_place;
+        collective.placement = each.placement;
+        collective.stage_bytes = 64 << 10;
         collective.count = 65;
         collective.root = 63;
         std::mt19937_64 random(5);
@@ -114,7 +123,8 @@ TEST(Collectives, AnyAfterAnyOtherOnSharedWindows) {
             Collective collective;
             collective.kind = each.kind;
             collective.mode = each.mode;
-            collective.in_place = each.in_place;
+            collective.placement = each.placement;
+            collective.stage_bytes = 1 + random() % 4096;
             collective.count = random() % 200;
             collective.element = kElements[random() % kElements.size()];
             collective.op = kReduceOps[random() % kReduceOps.size()];

@@ -36,6 +36,7 @@ const std::map<std::string, Formula>& formulas() {
     constexpr std::uint64_t n = kBytes;
     const auto log2 = [](std::uint64_t p) { return std::uint64_t(std::bit_width(p) - 1); };
     const auto once = [](std::uint64_t) { return Cost{2 * n, 1}; };
+    const auto silent = [](std::uint64_t) { return Cost{2 * n, 0}; };
     static const std::map<std::string, Formula> table = {
         {"allreduce mesh",
          {[](auto p) {
@@ -62,6 +63,116 @@ const std::map<std::string, Formula>& formulas() {
               return Cost{9 * n - 5 * n / p, 3 * log2(p)};
           },
           {}}},
+        {"allreduce direct",
+         {[](auto p) {
+              return Cost{7 * n - n / p, 2 * (p - 1)};
+          },
+          {}}},
+        {"allreduce pipeline",
+         {[](auto p) {
+              return Cost{5 * n - n / p, 3 * (p - 1)};
+          },
+          {}}},
+        {"allreduce push",
+         {[](auto p) {
+              return Cost{(3 * p - 1) * n, p - 1};
+          },
+          {}}},
+        {"allreduce pull",
+         {[](auto p) {
+              return Cost{(p + 3) * n, p - 1};
+          },
+          {}}},
+        {"reduce_scatter pipeline",
+         {[](auto p) {
+              return Cost{(3 * p - 1) * n, 2 * (p - 1)};
+          },
+          {}}},
+        {"reduce_scatter push",
+         {[](auto p) {
+              return Cost{(3 * p - 1) * n, p - 1};
+          },
+          {}}},
+        {"allgather pipeline",
+         {[](auto p) {
+              return Cost{(2 * p + 2) * n, 2 * (p - 1)};
+          },
+          {}}},
+        {"allgather push",
+         {[](auto p) {
+              return Cost{(4 * p - 2) * n, p - 1};
+          },
+          {}}},
+        {"allgather pull",
+         {[](auto p) {
+              return Cost{(2 * p + 2) * n, p - 1};
+          },
+          {}}},
+        {"broadcast pipeline",
+         {[](auto p) {
+              return Cost{4 * n, p - 1};
+          },
+          once}},
+        {"broadcast push",
+         {[](auto p) {
+              return Cost{2 * p * n, p - 1};
+          },
+          silent}},
+        {"broadcast pull",
+         {[](auto p) {
+              return Cost{4 * n, p - 1};
+          },
+          silent}},
+        {"all_to_all pipeline",
+         {[](auto p) {
+              return Cost{(4 * p - 2) * n, 2 * (p - 1)};
+          },
+          {}}},
+        {"all_to_all push",
+         {[](auto p) {
+              return Cost{(4 * p - 2) * n, p - 1};
+          },
+          {}}},
+        {"all_to_all_v pipeline",
+         {[](auto p) {
+              return Cost{(4 * p - 2) * n, 2 * (p - 1)};
+          },
+          {}}},
+        {"all_to_all_v push",
+         {[](auto p) {
+              return Cost{(4 * p - 2) * n, p - 1};
+          },
+          {}}},
+        {"reduce pipeline",
+         {[](auto p) {
+              return Cost{(p + 1) * n, p - 1};
+          },
+          once}},
+        {"reduce push",
+         {[](auto p) {
+              return Cost{(p + 1) * n, 0};
+          },
+          once}},
+        {"gather pipeline",
+         {[](auto p) {
+              return Cost{2 * p * n, p - 1};
+          },
+          once}},
+        {"gather push",
+         {[](auto p) {
+              return Cost{2 * p * n, 0};
+          },
+          once}},
+        {"scatter pipeline",
+         {[](auto p) {
+              return Cost{2 * p * n, p - 1};
+          },
+          once}},
+        {"scatter push",
+         {[](auto p) {
+              return Cost{2 * p * n, p - 1};
+          },
+          silent}},
         {"reduce_scatter mesh",
          {[](auto p) {
               return Cost{(3 * p + 1) * n, 2 * (p - 1)};
@@ -143,8 +254,10 @@ Cost cost_of(const Plan& plan) {
     return {counted.bytes_read + counted.bytes_written, counted.notifies};
 }
 
-std::vector<Plan> plans_of(CollectiveKind kind, std::string_view mode, int nranks) {
+std::vector<Plan> plans_of(CollectiveKind kind, std::string_view mode, int nranks,
+                           Placement placement = Placement::separate) {
     Collective collective;
+    collective.placement = placement;
     collective.kind = kind;
     collective.mode = mode;
     collective.count = kCount;
@@ -186,6 +299,34 @@ TEST(RecipeCosts, InATreeLeavesMoveHalf) {
     }
 }
 
+// In place nobody copies its own block.
+TEST(RecipeCosts, InPlaceTheOwnBlockStaysWhereItIs) {
+    const auto bytes = [](CollectiveKind kind, std::string_view mode, Placement placement) {
+        return cost_of(plans_of(kind, mode, 4, placement).front()).bytes;
+    };
+    for (const CollectiveKind kind :
+         {CollectiveKind::allgather, CollectiveKind::broadcast, CollectiveKind::all_to_all,
+          CollectiveKind::gather, CollectiveKind::scatter}) {
+        for (const char* mode : {"pipeline", "push"}) {
+            EXPECT_EQ(bytes(kind, mode, Placement::in_place) + 2 * kBytes,
+                      bytes(kind, mode, Placement::separate))
+                << name(kind) << " " << mode;
+        }
+    }
+}
+
+// A small message is one copy, one notify, one wait and one reduction.
+TEST(RecipeCosts, AnAllreduceOfTwoIsFourInstructions) {
+    for (const char* mode : {"push", "pull"}) {
+        for (const Placement placement : {Placement::separate, Placement::in_place}) {
+            for (const Plan& plan : plans_of(CollectiveKind::allreduce, mode, 2, placement)) {
+                EXPECT_EQ(plan.instructions.size(), 4u);
+                EXPECT_EQ(plan.tile_bytes, 0u);
+            }
+        }
+    }
+}
+
 // A fused mesh allreduce reads each peer's window once and writes the output once.
 TEST(RecipeCosts, FusedMeshAllreduceTouchesEachPeerOnce) {
     for (const Plan& plan : plans_of(CollectiveKind::allreduce, "mesh", 8)) {
@@ -207,7 +348,7 @@ TEST(RecipeCosts, DocumentationHasEveryRow) {
             std::stringstream row;
             row << "| " << name(kind) << " | " << recipe.mode << " | " << recipe.steps << " | "
                 << recipe.bytes << " | " << recipe.window << " | " << recipe.signals << " | "
-                << recipe.order << " |\n";
+                << recipe.order << " | " << recipe.reuse << " |\n";
             EXPECT_NE(text.str().find(row.str()), std::string::npos) << row.str();
         }
     }

@@ -33,7 +33,7 @@ bool has_blocks(CollectiveKind kind) {
 Collective collective_for(const Exhibit& exhibit, const Plan& plan) {
     Collective collective;
     collective.kind = *exhibit.meaning;
-    collective.in_place = exhibit.in_place;
+    if (exhibit.in_place) collective.placement = Placement::window;
     if (collective.kind == CollectiveKind::barrier) return collective;
     const Buffer& input = plan.buffers[ports_of(collective, plan).input];
     collective.element = input.element;

@@ -11,6 +11,7 @@
 #include "passes/support.hpp"
 #include "peal/collective.hpp"
 #include "peal/compile.hpp"
+#include "peal/error.hpp"
 
 namespace peal {
 namespace {
@@ -86,6 +87,31 @@ TEST(LowerCompositeOps, PlainTensorAsTargetIsRejected) {
     }
 }
 
+TEST(Placement, WhatARecipeDoesNotOfferIsRefused) {
+    const auto refusal = [](CollectiveKind kind, const char* mode, Placement placement) {
+        Collective collective;
+        collective.kind = kind;
+        collective.mode = mode;
+        collective.placement = placement;
+        collective.counts.assign(4, 1);
+        try {
+            validate(collective, 2);
+        } catch (const Error& error) {
+            EXPECT_EQ(error.fault(), Fault::usage);
+            return std::string(error.what());
+        }
+        return std::string();
+    };
+    for (const char* mode : {"push", "pull", "pipeline"}) {
+        EXPECT_EQ(refusal(CollectiveKind::allreduce, mode, Placement::window),
+                  "allreduce: algorithm '" + std::string(mode) +
+                      "' stages private memory; choose another one on a window");
+        EXPECT_EQ(refusal(CollectiveKind::allreduce, mode, Placement::in_place), "");
+    }
+    EXPECT_EQ(refusal(CollectiveKind::all_to_all_v, "mesh", Placement::in_place),
+              "all_to_all_v: input and output must be separate; there is no in-place form");
+}
+
 TEST(LowerCompositeOps, UnknownReductionIsRejected) {
     try {
         test::program(
@@ -140,12 +166,12 @@ TEST(Pipeline, EveryPassKeepsEveryRecipePrintable) {
         std::vector<std::string> modes = {"auto"};
         for (const Recipe& recipe : recipes(kind)) modes.emplace_back(recipe.mode);
         for (const std::string& mode : modes) {
-            for (const bool in_place : {false, true}) {
-                if (in_place && kind == CollectiveKind::all_to_all_v) continue;
+            for (const Placement placement : kPlacements) {
+                if (!offers(kind, mode, placement)) continue;
                 Collective collective;
                 collective.kind = kind;
                 collective.mode = mode;
-                collective.in_place = in_place;
+                collective.placement = placement;
                 ir::Program program = program_of(collective);
                 for (const passes::Pass& pass : passes::pipeline()) {
                     program = pass.run(program);

@@ -28,12 +28,13 @@ ir::Program copy_left() {
 }
 
 Collective collective_of(CollectiveKind kind, std::string_view mode, std::uint64_t count,
-                         bool in_place = false) {
+                         Placement placement = Placement::separate) {
     Collective collective;
     collective.kind = kind;
     collective.mode = mode;
     collective.count = count;
-    collective.in_place = in_place;
+    collective.placement = placement;
+    collective.stage_bytes = 256;  // several chunks
     return collective;
 }
 
@@ -112,10 +113,10 @@ TEST(Compile, FusingKeepsTheEffectOfEveryRecipe) {
     for (const CollectiveKind kind : kCollectives) {
         for (const Recipe& recipe : recipes(kind)) {
             for (const int nranks : {1, 2, 5}) {
-                for (const bool in_place : {false, true}) {
-                    Collective collective = collective_of(kind, recipe.mode, 13, in_place);
+                for (const Placement placement : kPlacements) {
+                    if (!offers(kind, recipe.mode, placement)) continue;
+                    Collective collective = collective_of(kind, recipe.mode, 13, placement);
                     if (kind == CollectiveKind::all_to_all_v) {
-                        if (in_place) continue;  // it has no such form
                         collective.counts = uneven_counts(nranks);
                     }
                     SCOPED_TRACE(std::string(name(kind)) + " " + collective.mode);
@@ -130,6 +131,18 @@ TEST(Compile, FusingKeepsTheEffectOfEveryRecipe) {
             }
         }
     }
+}
+
+// The block that is both input and output is the rank's own.
+TEST(Compile, InPlaceTheInputIsABlockOfTheOutput) {
+    const Collective collective =
+        collective_of(CollectiveKind::allgather, "pull", 3, Placement::in_place);
+    const Plan plan = compile(collective, 2)[1];
+    EXPECT_EQ(plan.buffers[0].name, "buffer");
+    EXPECT_EQ(plan.buffers[0].direction, Direction::inout);
+    ASSERT_EQ(plan.instructions.size(), 4u);
+    EXPECT_EQ(to_text(plan.instructions[0], plan), "copy data[0..12) <- buffer[12..24)");
+    EXPECT_EQ(to_text(plan.instructions[3], plan), "copy buffer[0..12) <- data@0[0..12)");
 }
 
 // ---------------------------------------------------------------------------- the cache

@@ -9,6 +9,7 @@
 
 #include <hwy/highway.h>
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -122,6 +123,44 @@ void FoldElements(Element element, std::uint8_t* dst, const Sources& sources, st
         case Element::i64: return Fold<PlainLanes<std::int64_t>, Op>(dst, sources, bytes);
         case Element::u8: return Fold<PlainLanes<std::uint8_t>, Op>(dst, sources, bytes);
     }
+}
+
+inline void CopyBytes(std::uint8_t* dst, const std::uint8_t* src, std::size_t bytes) {
+    const hn::ScalableTag<std::uint8_t> d;
+    const std::size_t step = hn::Lanes(d);
+    std::size_t offset = 0;
+    for (; offset + 4 * step <= bytes; offset += 4 * step) {
+        const auto a = hn::LoadU(d, src + offset);
+        const auto b = hn::LoadU(d, src + offset + step);
+        const auto c = hn::LoadU(d, src + offset + 2 * step);
+        const auto e = hn::LoadU(d, src + offset + 3 * step);
+        hn::StoreU(a, d, dst + offset);
+        hn::StoreU(b, d, dst + offset + step);
+        hn::StoreU(c, d, dst + offset + 2 * step);
+        hn::StoreU(e, d, dst + offset + 3 * step);
+    }
+    std::memcpy(dst + offset, src + offset, bytes - offset);
+}
+
+// Copies without reading the lines of dst first. Streams want whole aligned vectors; the two ends
+// are copied plainly.
+inline void StreamBytes(std::uint8_t* dst, const std::uint8_t* src, std::size_t bytes) {
+    const hn::ScalableTag<std::uint8_t> d;
+    const std::size_t step = hn::Lanes(d);
+    const std::size_t misaligned = reinterpret_cast<std::uintptr_t>(dst) % step;
+    std::size_t offset = std::min(bytes, misaligned == 0 ? 0 : step - misaligned);
+    std::memcpy(dst, src, offset);
+    for (; offset + 4 * step <= bytes; offset += 4 * step) {
+        const auto a = hn::LoadU(d, src + offset);
+        const auto b = hn::LoadU(d, src + offset + step);
+        const auto c = hn::LoadU(d, src + offset + 2 * step);
+        const auto e = hn::LoadU(d, src + offset + 3 * step);
+        hn::Stream(a, d, dst + offset);
+        hn::Stream(b, d, dst + offset + step);
+        hn::Stream(c, d, dst + offset + 2 * step);
+        hn::Stream(e, d, dst + offset + 3 * step);
+    }
+    std::memcpy(dst + offset, src + offset, bytes - offset);
 }
 
 template <class D>

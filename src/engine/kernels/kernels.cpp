@@ -2,8 +2,12 @@
 // This file is compiled once per SIMD target, and then once more for the functions that choose.
 #include "engine/kernels/kernels.hpp"
 
+#include <algorithm>
 #include <cassert>
 #include <cstring>
+#include <vector>
+
+#include <hwy/cache_control.h>
 
 #include "engine/kernels/scalar.hpp"
 
@@ -31,11 +35,21 @@ void Reduce(Element element, ReduceOp op, void* dst, std::span<const void* const
 void Map(MapOp op, Element element, double scalar, void* dst, const void* src, std::size_t count) {
     scalar::map(op, element, scalar, dst, src, count);
 }
+void CopyBytes(std::uint8_t* dst, const std::uint8_t* src, std::size_t bytes) {
+    std::memcpy(dst, src, bytes);
+}
+void StreamBytes(std::uint8_t* dst, const std::uint8_t* src, std::size_t bytes) {
+    std::memcpy(dst, src, bytes);
+}
 
 #else
 
+// So few are done sooner one by one than by filling a vector with them.
+constexpr std::size_t kFewElements = 4;
+
 void Reduce(Element element, ReduceOp op, void* dst, std::span<const void* const> sources,
             std::size_t count) {
+    if (count <= kFewElements) return scalar::reduce(element, op, dst, sources, count);
     auto* to = static_cast<std::uint8_t*>(dst);
     const Sources from{sources.data(), sources.size()};
     const std::size_t bytes = count * bytes_of(element);
@@ -78,17 +92,61 @@ namespace peal::kernels {
 
 HWY_EXPORT(Reduce);
 HWY_EXPORT(Map);
+HWY_EXPORT(CopyBytes);
+HWY_EXPORT(StreamBytes);
 
-// The C library's memcpy is dispatched at run time too, and knows when to bypass the cache.
-void copy_bytes(void* dst, const void* src, std::size_t bytes) {
-    if (bytes > 0) std::memcpy(dst, src, bytes);
+namespace {
+
+void stream_bytes(void* dst, const void* src, std::size_t bytes) {
+    HWY_DYNAMIC_DISPATCH(StreamBytes)
+    (static_cast<std::uint8_t*>(dst), static_cast<const std::uint8_t*>(src), bytes);
+}
+
+// Piece by piece through a buffer that stays in the nearest cache: the folds need to know one way
+// of storing only.
+void reduce_streaming(Element element, ReduceOp op, void* dst, std::span<const void* const> sources,
+                      std::size_t count) {
+    constexpr std::size_t kPieceBytes = 4096;
+    alignas(64) std::byte piece[kPieceBytes];
+    std::vector<const void*> from(sources.begin(), sources.end());
+    auto* to = static_cast<std::byte*>(dst);
+    const std::size_t element_bytes = bytes_of(element);
+    for (std::size_t left = count; left > 0;) {
+        const std::size_t now = std::min(left, kPieceBytes / element_bytes);
+        const std::size_t bytes = now * element_bytes;
+        HWY_DYNAMIC_DISPATCH(Reduce)(element, op, piece, from, now);
+        stream_bytes(to, piece, bytes);
+        for (const void*& source : from) source = static_cast<const std::byte*>(source) + bytes;
+        to += bytes;
+        left -= now;
+    }
+}
+
+}  // namespace
+
+// The C library copies longer pieces with string instructions, or past the caches; both are slow
+// where the destination's lines are in another core's cache, which is where they are here.
+void copy_bytes(void* dst, const void* src, std::size_t bytes, Stores stores) {
+    constexpr std::size_t kShortCopy = 512;
+    if (bytes == 0) return;
+    if (stores == Stores::bypass) return stream_bytes(dst, src, bytes);
+    if (bytes <= kShortCopy) {
+        std::memcpy(dst, src, bytes);
+        return;
+    }
+    HWY_DYNAMIC_DISPATCH(CopyBytes)
+    (static_cast<std::uint8_t*>(dst), static_cast<const std::uint8_t*>(src), bytes);
 }
 
 void reduce(Element element, ReduceOp op, void* dst, std::span<const void* const> sources,
-            std::size_t count) {
+            std::size_t count, Stores stores) {
     assert(!sources.empty());
-    if (count > 0) HWY_DYNAMIC_DISPATCH(Reduce)(element, op, dst, sources, count);
+    if (count == 0) return;
+    if (stores == Stores::bypass) return reduce_streaming(element, op, dst, sources, count);
+    HWY_DYNAMIC_DISPATCH(Reduce)(element, op, dst, sources, count);
 }
+
+void fence_streams() { hwy::FlushStream(); }
 
 void map(MapOp op, Element element, double scalar, void* dst, const void* src, std::size_t count) {
     if (count > 0) HWY_DYNAMIC_DISPATCH(Map)(op, element, scalar, dst, src, count);

@@ -15,6 +15,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <span>
 
 #include "peal/element.hpp"
@@ -22,13 +23,20 @@
 
 namespace peal::kernels {
 
+// Where results go. `bypass` is for results that nobody reads soon: they do not pass through the
+// caches, and fence_streams() must follow before others are told of them.
+enum class Stores : std::uint8_t { cached, bypass };
+
 // The ranges do not overlap.
-void copy_bytes(void* dst, const void* src, std::size_t bytes);
+void copy_bytes(void* dst, const void* src, std::size_t bytes, Stores stores = Stores::cached);
 
 // dst[i] = sources[0][i] op sources[1][i] op ..., a left fold in one pass. At least one source; dst
 // may equal any of them, but does not overlap one in part.
 void reduce(Element element, ReduceOp op, void* dst, std::span<const void* const> sources,
-            std::size_t count);
+            std::size_t count, Stores stores = Stores::cached);
+
+// Orders the stores that bypassed the caches before every later store.
+void fence_streams();
 
 // dst[i] = scalar, src[i] + scalar or src[i] * scalar. The scalar is first converted: for f64 it is
 // taken as it is, for the other floats it is rounded to f32, for integers it is truncated towards

@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+// The machine's own limits as measured in the run, and the bound for allreduce that follows.
+#pragma once
+
+#include <optional>
+
+#include "results.hpp"
+
+namespace peal::bench {
+
+// Each as measured in the given state; if it was never in it, in the one that counts there.
+
+// A cache line from one process to another.
+std::optional<double> handoff_us(const Results& results, State state);
+
+// Both cores at once, each its own `bytes`; the better of cached and bypassing stores.
+std::optional<double> copy_us(const Results& results, std::size_t bytes, State state);
+std::optional<double> add_us(const Results& results, std::size_t bytes, State state);
+
+// No allreduce of two ranks on private buffers can take less: docs/benchmarks.md derives it.
+std::optional<double> allreduce_bound_us(const Results& results, std::size_t bytes, State state);
+// The same for buffers in windows.
+std::optional<double> window_allreduce_bound_us(const Results& results, std::size_t bytes,
+                                                State state);
+
+}  // namespace peal::bench

@@ -1,0 +1,11 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "report.hpp"
+
+namespace peal::bench {
+
+std::string full_report(const Results& results, const Choice& choice) {
+    return conditions(results) + limits_table(results, choice) + bounds_table(results) +
+           ratio_tables(results, choice);
+}
+
+}  // namespace peal::bench

@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "measure.hpp"
+
+#include <sys/resource.h>
+
+#include <chrono>
+#include <stdexcept>
+
+#include "pacer.hpp"
+#include "pattern.hpp"
+
+namespace peal::bench {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+std::int64_t nanoseconds(Clock::time_point time) {
+    return std::chrono::nanoseconds(time.time_since_epoch()).count();
+}
+
+double seconds_of(const timeval& time) {
+    return static_cast<double>(time.tv_sec) + static_cast<double>(time.tv_usec) * 1e-6;
+}
+
+double cpu_seconds() {
+    rusage usage{};
+    getrusage(RUSAGE_SELF, &usage);
+    return seconds_of(usage.ru_utime) + seconds_of(usage.ru_stime);
+}
+
+std::uint64_t pack(Batch batch) { return std::uint64_t{batch.calls} << 1 | (batch.timed ? 1 : 0); }
+Batch unpack(std::uint64_t notice) {
+    return {static_cast<std::uint32_t>(notice >> 1), (notice & 1) != 0};
+}
+
+// The loop over batches. Calls `after_first` once, after the first call.
+template <class AfterFirst>
+void run_batches(Meeting& meeting, const Job& job, int rank, const Order& order,
+                 const Operation& operation, AfterFirst after_first, Answer& answer) {
+    Pacer pacer(order.cold, order.seconds);
+    double last_seconds = 0;
+    for (std::uint64_t iteration = 0;;) {
+        if (order.cold) fill_input(job, rank);
+        const Batch batch =
+            unpack(meeting.meet_and_tell(rank, rank == 0 ? pack(pacer.next(last_seconds)) : 0));
+        if (batch.calls == 0) return;
+        const auto begin = Clock::now();
+        for (std::uint32_t call = 0; call < batch.calls; ++call) operation(iteration++);
+        const auto end = Clock::now();
+        last_seconds = std::chrono::duration<double>(end - begin).count();
+        if (iteration == 1) after_first();
+        if (batch.timed) {
+            answer.calls = batch.calls;
+            answer.batches.push_back({nanoseconds(begin), nanoseconds(end)});
+        }
+    }
+}
+
+}  // namespace
+
+Answer measure(Contender& contender, Meeting& meeting, const Order& order) {
+    const int rank = contender.rank();
+    const int nranks = contender.nranks();
+    const double cpu_before = cpu_seconds();
+    Job job;
+    job.task = order.task;
+    job.way = order.way;
+    job.shape = shape_of(order.task, order.bytes, nranks);
+    const auto input = contender.memory(job.shape.input);
+    const auto output = contender.in_place() ? input : contender.memory(job.shape.output);
+    job.input = input.get();
+    job.output = output.get();
+    fill_input(job, rank);
+
+    Answer answer;
+    const Operation operation = contender.bind(job);
+    run_batches(
+        meeting, job, rank, order, operation,
+        [&] { answer.trouble = find_wrong(job, rank, nranks); }, answer);
+    answer.cpu_seconds = cpu_seconds() - cpu_before;
+    return answer;
+}
+
+}  // namespace peal::bench

@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+// An MPI library as a contender. Compiled once for each MPI.
+#include <mpi.h>
+
+#include <stdexcept>
+#include <string>
+
+#include "contender_main.hpp"
+
+namespace peal::bench {
+namespace {
+
+class MpiContender final : public Contender {
+public:
+    MpiContender() {
+        MPI_Comm_rank(MPI_COMM_WORLD, &rank_);
+        MPI_Comm_size(MPI_COMM_WORLD, &nranks_);
+    }
+    int rank() const override { return rank_; }
+    int nranks() const override { return nranks_; }
+    Operation bind(const Job& job) override;
+
+private:
+    Operation bind_reduce_scatter(const Job& job);
+    int rank_ = 0;
+    int nranks_ = 0;
+};
+
+Operation MpiContender::bind(const Job& job) {
+    const float* in = job.input;
+    float* out = job.output;
+    const int count = static_cast<int>(job.shape.block);
+    switch (job.task) {
+        case Task::allreduce:
+            return [=](std::uint64_t) {
+                MPI_Allreduce(in, out, count, MPI_FLOAT, MPI_SUM, MPI_COMM_WORLD);
+            };
+        case Task::reduce_scatter: return bind_reduce_scatter(job);
+        case Task::allgather:
+            return [=](std::uint64_t) {
+                MPI_Allgather(in, count, MPI_FLOAT, out, count, MPI_FLOAT, MPI_COMM_WORLD);
+            };
+        case Task::broadcast:
+            return [=, this, input = job.input](std::uint64_t iteration) {
+                const int root = root_of(iteration, nranks_);
+                MPI_Bcast(root == rank_ ? input : out, count, MPI_FLOAT, root, MPI_COMM_WORLD);
+            };
+        case Task::all_to_all:
+            return [=](std::uint64_t) {
+                MPI_Alltoall(in, count, MPI_FLOAT, out, count, MPI_FLOAT, MPI_COMM_WORLD);
+            };
+        case Task::barrier: return [=](std::uint64_t) { MPI_Barrier(MPI_COMM_WORLD); };
+        default: throw std::runtime_error("not for MPI: " + std::string(name(job.task)));
+    }
+}
+
+// Which of the two calls is quicker depends on the library and the size.
+Operation MpiContender::bind_reduce_scatter(const Job& job) {
+    const float* in = job.input;
+    float* out = job.output;
+    const int count = static_cast<int>(job.shape.block);
+    if (job.way == "block") {
+        return [=](std::uint64_t) {
+            MPI_Reduce_scatter_block(in, out, count, MPI_FLOAT, MPI_SUM, MPI_COMM_WORLD);
+        };
+    }
+    return [=, counts = std::vector<int>(static_cast<std::size_t>(nranks_), count)](std::uint64_t) {
+        MPI_Reduce_scatter(in, out, counts.data(), MPI_FLOAT, MPI_SUM, MPI_COMM_WORLD);
+    };
+}
+
+}  // namespace
+}  // namespace peal::bench
+
+int main(int argc, char** argv) {
+    MPI_Init(&argc, &argv);
+    peal::bench::MpiContender contender;
+    const int status = argc == 2 ? peal::bench::serve(contender, argv[1]) : 2;
+    MPI_Finalize();
+    return status;
+}

@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+// Peal as a contender, under `peal launch`. `private` buffers lie anywhere; `windows` lie in
+// symmetric memory, where the result replaces the input.
+#include <memory>
+#include <span>
+#include <stdexcept>
+#include <string>
+
+#include "contender_main.hpp"
+#include "peal/communicator.hpp"
+
+namespace peal::bench {
+namespace {
+
+class PrivateContender : public Contender {
+public:
+    int rank() const override { return comm_.rank(); }
+    int nranks() const override { return comm_.nranks(); }
+    Operation bind(const Job& job) override;
+
+protected:
+    Communicator comm_ = Communicator::connect();
+};
+
+Operation PrivateContender::bind(const Job& job) {
+    const std::span<const float> in(job.input, job.shape.input);
+    const std::span<float> out(job.output, job.shape.output);
+    switch (job.task) {
+        case Task::allreduce: return [=, this](std::uint64_t) { comm_.allreduce(in, out); };
+        case Task::reduce_scatter:
+            return [=, this](std::uint64_t) { comm_.reduce_scatter(in, out); };
+        case Task::allgather: return [=, this](std::uint64_t) { comm_.allgather(in, out); };
+        case Task::broadcast:
+            return [=, this, own = std::span(job.input, job.shape.input)](std::uint64_t iteration) {
+                const int root = root_of(iteration, nranks());
+                comm_.broadcast(root == rank() ? own : out, root);
+            };
+        case Task::all_to_all: return [=, this](std::uint64_t) { comm_.all_to_all(in, out); };
+        case Task::barrier: return [this](std::uint64_t) { comm_.barrier(); };
+        default: throw std::runtime_error("not a collective: " + std::string(name(job.task)));
+    }
+}
+
+class WindowsContender final : public PrivateContender {
+public:
+    bool in_place() const override { return true; }
+    std::shared_ptr<float[]> memory(std::size_t count) override {
+        window_ = std::make_shared<Window<float>>(comm_.window<float>(count));
+        return {window_, window_->span().data()};
+    }
+    Operation bind(const Job& job) override {
+        if (job.task != Task::allreduce) {
+            throw std::runtime_error("windows are measured with allreduce only");
+        }
+        return [this, window = window_](std::uint64_t) { comm_.allreduce(*window); };
+    }
+
+private:
+    std::shared_ptr<Window<float>> window_;
+};
+
+int run(const std::string& directory, const std::string& buffers) {
+    if (buffers == "windows") {
+        WindowsContender contender;
+        return serve(contender, directory);
+    }
+    PrivateContender contender;
+    return serve(contender, directory);
+}
+
+}  // namespace
+}  // namespace peal::bench
+
+// peal_contender DIRECTORY private|windows
+int main(int argc, char** argv) { return argc == 3 ? peal::bench::run(argv[1], argv[2]) : 2; }

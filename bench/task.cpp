@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "task.hpp"
+
+#include <algorithm>
+
+namespace peal::bench {
+namespace {
+
+constexpr std::array<std::string_view, 9> kNames = {"allreduce", "reduce_scatter", "allgather",
+                                                    "broadcast", "all_to_all",     "barrier",
+                                                    "handoff",   "copy",           "add"};
+
+std::size_t divide_up(std::size_t amount, std::size_t by) { return (amount + by - 1) / by; }
+
+}  // namespace
+
+std::string_view name(Task task) { return kNames[static_cast<std::size_t>(task)]; }
+
+std::optional<Task> task_from(std::string_view name) {
+    const auto found = std::find(kNames.begin(), kNames.end(), name);
+    if (found == kNames.end()) return std::nullopt;
+    return static_cast<Task>(found - kNames.begin());
+}
+
+Shape shape_of(Task task, std::size_t bytes, int nranks) {
+    const auto ranks = static_cast<std::size_t>(nranks);
+    const std::size_t elements = divide_up(bytes, sizeof(float));
+    const std::size_t block = divide_up(elements, ranks);
+    switch (task) {
+        case Task::allreduce:
+        case Task::broadcast:
+        case Task::copy: return {elements, elements, elements};
+        case Task::add: return {elements, 2 * elements, elements};
+        case Task::reduce_scatter: return {block, block * ranks, block};
+        case Task::allgather: return {elements, elements, elements * ranks};
+        case Task::all_to_all: return {block, block * ranks, block * ranks};
+        case Task::barrier:
+        case Task::handoff: return {};
+    }
+    return {};
+}
+
+}  // namespace peal::bench

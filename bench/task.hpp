@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+// What is measured: the collectives, and the machine's own limits. All of it on float32, sums where
+// there is a reduction.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string_view>
+
+namespace peal::bench {
+
+enum class Task : std::uint8_t {
+    allreduce,
+    reduce_scatter,
+    allgather,
+    broadcast,
+    all_to_all,
+    barrier,
+    handoff,  // a cache line goes from one process to another
+    copy,     // every rank copies its own memory at the same time
+    add,      // every rank adds two arrays of its own into a third
+};
+
+inline constexpr std::array kCollectiveTasks = {Task::allreduce,  Task::reduce_scatter,
+                                                Task::allgather,  Task::broadcast,
+                                                Task::all_to_all, Task::barrier};
+
+std::string_view name(Task task);
+std::optional<Task> task_from(std::string_view name);
+
+// Elements of a rank's buffers.
+struct Shape {
+    std::size_t block = 0;  // what one rank gives to or gets from one other
+    std::size_t input = 0;
+    std::size_t output = 0;
+};
+
+// `bytes` is the input of one rank, rounded up to whole elements, and to whole blocks where the
+// input has one for each rank.
+Shape shape_of(Task task, std::size_t bytes, int nranks);
+
+}  // namespace peal::bench

@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "check/call_sequence.hpp"
+
+#include <algorithm>
+
+namespace peal {
+namespace {
+
+bool may_reuse_at_once(const Collective& collective) {
+    const auto& list = recipes(collective.kind);
+    return std::none_of(list.begin(), list.end(), [&](const Recipe& recipe) {
+        return recipe.mode == collective.mode && recipe.reuse == "later";
+    });
+}
+
+std::vector<std::string> memory_at(const std::string& place, const std::vector<Buffer>& buffers) {
+    std::vector<std::string> names;
+    for (const Buffer& buffer : buffers) {
+        const bool is_private = buffer.kind == BufferKind::argument;
+        names.push_back(is_private ? buffer.name : buffer.name + place);
+    }
+    return names;
+}
+
+}  // namespace
+
+void CallSequence::add(std::vector<Plan> plans, std::optional<Meaning> meaning, std::string place) {
+    calls_.push_back({std::make_shared<const std::vector<Plan>>(std::move(plans)),
+                      meaning ? std::make_shared<const Meaning>(*std::move(meaning)) : nullptr,
+                      std::move(place)});
+}
+
+void CallSequence::add(const Collective& collective, std::vector<Plan> plans) {
+    const auto nranks = static_cast<int>(plans.size());
+    Meaning meaning = meaning_of(collective, plans);
+    if (may_reuse_at_once(collective)) return add(std::move(plans), std::move(meaning));
+    add(std::move(plans), std::move(meaning), ".0");
+    calls_.push_back(calls_.back());
+    calls_.back().place = ".1";
+    if (!has_root(collective.kind)) return;
+    Collective barrier;
+    barrier.kind = CollectiveKind::barrier;
+    add(barrier, compile(barrier, nranks));
+}
+
+std::vector<CheckStage> CallSequence::stages() const {
+    std::vector<CheckStage> list;
+    for (const Call& call : calls_) {
+        CheckStage stage;
+        stage.plans = call.plans.get();
+        stage.meaning = call.meaning.get();
+        if (!call.place.empty()) stage.memory = memory_at(call.place, call.plans->front().buffers);
+        list.push_back(std::move(stage));
+    }
+    return list;
+}
+
+}  // namespace peal

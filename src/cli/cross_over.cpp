@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/cross_over.hpp"
+
+#include <cassert>
+#include <cmath>
+#include <limits>
+
+namespace peal::cli {
+namespace {
+
+constexpr double kClearly = 1.05;
+
+// Index of the quickest at a size.
+std::size_t quickest(const Survey& survey, std::size_t size, bool of_any_size) {
+    std::size_t best = survey.candidates.size();
+    double seconds = std::numeric_limits<double>::infinity();
+    for (std::size_t c = 0; c < survey.candidates.size(); ++c) {
+        if (of_any_size && !survey.candidates[c].takes_any_size) continue;
+        if (survey.seconds[c][size] < seconds) {
+            seconds = survey.seconds[c][size];
+            best = c;
+        }
+    }
+    assert(best < survey.candidates.size());
+    return best;
+}
+
+// Nothing is known between two sizes but that the lead changes.
+std::uint64_t between(std::uint64_t smaller, std::uint64_t larger) {
+    return static_cast<std::uint64_t>(
+        std::sqrt(static_cast<double>(smaller) * static_cast<double>(larger)));
+}
+
+}  // namespace
+
+std::vector<comm::Rule> rules_from(const Survey& survey, int max_ranks) {
+    std::vector<comm::Rule> rules;
+    const auto add = [&](std::size_t candidate, std::uint64_t max_bytes) {
+        const Candidate& chosen = survey.candidates[candidate];
+        rules.push_back(
+            {survey.kind, survey.on_window, max_ranks, max_bytes, chosen.mode, chosen.stage_bytes});
+    };
+    std::size_t ahead = quickest(survey, 0, false);
+    for (std::size_t s = 1; s < survey.sizes.size(); ++s) {
+        const std::size_t best = quickest(survey, s, false);
+        if (survey.seconds[ahead][s] <= kClearly * survey.seconds[best][s]) continue;
+        add(ahead, between(survey.sizes[s - 1], survey.sizes[s]));
+        ahead = best;
+    }
+    if (!survey.candidates[ahead].takes_any_size) {
+        add(ahead, survey.sizes.back());
+        ahead = quickest(survey, survey.sizes.size() - 1, true);
+    }
+    add(ahead, comm::Rule::kAny);
+    return rules;
+}
+
+}  // namespace peal::cli

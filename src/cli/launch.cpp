@@ -1,0 +1,153 @@
+// SPDX-License-Identifier: Apache-2.0
+// peal launch: one program in many processes, one rank each.
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <CLI/CLI.hpp>
+
+#include "cli/commands.hpp"
+#include "cli/rank_output.hpp"
+#include "comm/place.hpp"
+#include "comm/supervise.hpp"
+#include "peal/compile.hpp"
+#include "peal/error.hpp"
+
+namespace peal::cli {
+namespace {
+
+struct LaunchCommand {
+    int nranks = 0;
+    bool prefix = false;
+    std::vector<std::string> program;  // and its arguments
+};
+
+[[noreturn]] void reject(Fault fault, const std::string& message) {
+    throw Error(fault, fmt::format("launch: {}", message));
+}
+
+// A supervisor needs a few descriptors for each rank. The ranks keep the limit there was.
+class DescriptorLimit {
+public:
+    DescriptorLimit() {
+        getrlimit(RLIMIT_NOFILE, &before_);
+        rlimit all = before_;
+        all.rlim_cur = all.rlim_max;
+        setrlimit(RLIMIT_NOFILE, &all);
+    }
+    void restore() const { setrlimit(RLIMIT_NOFILE, &before_); }
+
+private:
+    rlimit before_{};
+};
+
+// Tells the launcher why a program could not be started. An exec that succeeds closes the pipe.
+class ExecReport {
+public:
+    ExecReport() {
+        if (pipe2(ends_, O_CLOEXEC) != 0) reject(Fault::resource, std::strerror(errno));
+    }
+    ~ExecReport() {
+        close(ends_[0]);
+        close(ends_[1]);
+    }
+    ExecReport(const ExecReport&) = delete;
+    ExecReport& operator=(const ExecReport&) = delete;
+
+    // In a child.
+    void tell(int error) const {
+        [[maybe_unused]] const ssize_t told = write(ends_[1], &error, sizeof error);
+    }
+
+    // In the launcher, when all children are there: 0 once every one of them runs its program.
+    int first_error() {
+        close(std::exchange(ends_[1], -1));
+        int error = 0;
+        while (read(ends_[0], &error, sizeof error) < 0 && errno == EINTR) {
+        }
+        return error;
+    }
+
+private:
+    int ends_[2] = {-1, -1};
+};
+
+void expect_sane(const LaunchCommand& command) {
+    if (command.nranks < 1 || command.nranks > kMaxRanks) {
+        reject(Fault::usage,
+               fmt::format("-n: expected 1..{} ranks, found {}", kMaxRanks, command.nranks));
+    }
+    if (command.program.empty()) {
+        reject(Fault::usage, "no program to run; write for example: peal launch -n 4 program");
+    }
+}
+
+// The terminal, or whatever it is, speaks to one rank.
+void close_input() {
+    const int nothing = open("/dev/null", O_RDONLY);
+    if (nothing > STDIN_FILENO) {
+        dup2(nothing, STDIN_FILENO);
+        close(nothing);
+    }
+}
+
+// Returns only if the program cannot be started: with the reason.
+int run_program(const std::vector<std::string>& program) {
+    std::vector<char*> argv;
+    for (const std::string& argument : program) argv.push_back(const_cast<char*>(argument.c_str()));
+    argv.push_back(nullptr);
+    execvp(argv[0], argv.data());
+    return errno;
+}
+
+int launch(const LaunchCommand& command) {
+    expect_sane(command);
+    const DescriptorLimit limit;
+    const auto world = comm::World::create(command.nranks);
+    std::optional<RankOutput> output;
+    if (command.prefix) output.emplace(command.nranks);
+    ExecReport report;
+    comm::Supervisor supervisor(world);
+    for (int rank = 0; rank < command.nranks; ++rank) {
+        supervisor.start([&] {
+            comm::offer_place(*world, rank);
+            if (output) output->redirect(rank);
+            if (rank != 0) close_input();
+            limit.restore();
+            report.tell(run_program(command.program));
+            return static_cast<int>(kBadUsage);
+        });
+    }
+    if (const int error = report.first_error(); error != 0) {
+        reject(Fault::usage,
+               fmt::format("cannot run '{}': {}", command.program[0], std::strerror(error)));
+    }
+    if (output) output->start();
+    const comm::Verdict verdict = supervisor.wait();
+    if (output) output->finish();
+    if (verdict.first_failed >= 0) fmt::print(stderr, "peal: launch: {}\n", verdict.story);
+    return verdict.status;
+}
+
+}  // namespace
+
+void add_launch(CLI::App& app, int& exit_code) {
+    auto command = std::make_shared<LaunchCommand>();
+    CLI::App* launcher =
+        app.add_subcommand("launch", "run a program in several processes that share memory");
+    launcher->add_option("-n", command->nranks, "how many processes, one rank each")->required();
+    launcher->add_flag("--prefix", command->prefix, "put \"[rank] \" before each line of output");
+    launcher->add_option("program", command->program, "the program and its arguments");
+    launcher->positionals_at_end();  // what follows the program is the program's
+    launcher->callback([command, &exit_code] { exit_code = launch(*command); });
+}
+
+}  // namespace peal::cli

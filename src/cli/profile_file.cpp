@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/profile_file.hpp"
+
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <system_error>
+
+#include <fmt/format.h>
+
+#include "peal/error.hpp"
+
+namespace peal::cli {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr const char* kVariable = "PEAL_PROFILE";
+
+[[noreturn]] void reject(const std::string& path, const std::string& why) {
+    throw Error(Fault::resource, fmt::format("cannot write the profile {}: {}", path, why));
+}
+
+fs::path directory_of(const std::string& path) {
+    const fs::path parent = fs::path(path).parent_path();
+    return parent.empty() ? "." : parent;
+}
+
+}  // namespace
+
+void expect_writable(const std::string& path) {
+    const fs::path directory = directory_of(path);
+    std::error_code error;
+    fs::create_directories(directory, error);
+    if (error) reject(path, error.message());
+    if (access(directory.c_str(), W_OK | X_OK) != 0) reject(path, std::strerror(errno));
+    if (fs::is_directory(path)) reject(path, "it is a directory");
+}
+
+void write_profile(const std::string& path, const comm::Table& table) {
+    const std::string unfinished = fmt::format("{}.{}", path, getpid());
+    std::ofstream file(unfinished);
+    file << comm::to_json(table);
+    file.close();
+    if (!file || std::rename(unfinished.c_str(), path.c_str()) != 0) {
+        const int error = errno;
+        std::remove(unfinished.c_str());
+        reject(path, std::strerror(error));
+    }
+}
+
+ForcedProfile::ForcedProfile(const comm::Table& table) {
+    path_ = (fs::temp_directory_path() / "peal-profile-XXXXXX").string();
+    const int descriptor = mkstemp(path_.data());
+    if (descriptor < 0) reject(path_, std::strerror(errno));
+    close(descriptor);
+    write_profile(path_, table);
+    if (const char* before = std::getenv(kVariable)) before_ = before;
+    setenv(kVariable, path_.c_str(), 1);
+}
+
+ForcedProfile::~ForcedProfile() {
+    std::remove(path_.c_str());
+    if (before_) {
+        setenv(kVariable, before_->c_str(), 1);
+    } else {
+        unsetenv(kVariable);
+    }
+}
+
+}  // namespace peal::cli

@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+// Profiles on disk, as `peal tune` needs them.
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "comm/table.hpp"
+
+namespace peal::cli {
+
+// Makes the directory of `path` if there is none. Throws Error(resource) when nothing can be
+// written there.
+void expect_writable(const std::string& path);
+
+// Writes under another name and renames, so that `path` never holds half a profile. Throws
+// Error(resource).
+void write_profile(const std::string& path, const comm::Table& table);
+
+// While it lives, communicators that are made by this process's children use this table.
+class ForcedProfile {
+public:
+    explicit ForcedProfile(const comm::Table& table);
+    ~ForcedProfile();
+    ForcedProfile(const ForcedProfile&) = delete;
+    ForcedProfile& operator=(const ForcedProfile&) = delete;
+
+private:
+    std::string path_;
+    std::optional<std::string> before_;  // of PEAL_PROFILE
+};
+
+}  // namespace peal::cli

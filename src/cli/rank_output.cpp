@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/rank_output.hpp"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <poll.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+
+#include "peal/error.hpp"
+
+namespace peal::cli {
+namespace {
+
+[[noreturn]] void refuse() {
+    throw Error(Fault::resource,
+                fmt::format("launch: cannot make pipes for the ranks' output: {}; use fewer ranks, "
+                            "raise `ulimit -n` or leave out --prefix",
+                            std::strerror(errno)));
+}
+
+void write_all(int descriptor, std::string_view text) {
+    while (!text.empty()) {
+        const ssize_t written = write(descriptor, text.data(), text.size());
+        if (written >= 0) {
+            text.remove_prefix(static_cast<std::size_t>(written));
+        } else if (errno == EAGAIN) {
+            pollfd ready = {descriptor, POLLOUT, 0};
+            poll(&ready, 1, -1);
+        } else if (errno != EINTR) {
+            return;  // nobody is there to tell
+        }
+    }
+}
+
+void close_one(int& descriptor) {
+    if (descriptor >= 0) close(descriptor);
+    descriptor = -1;
+}
+
+}  // namespace
+
+RankOutput::RankOutput(int nranks) {
+    stop_ = eventfd(0, EFD_CLOEXEC);
+    if (stop_ < 0) refuse();
+    for (int rank = 0; rank < nranks; ++rank) {
+        for (const int to : {STDOUT_FILENO, STDERR_FILENO}) {
+            int ends[2] = {-1, -1};
+            if (pipe2(ends, O_CLOEXEC) != 0) refuse();
+            fcntl(ends[0], F_SETFL, O_NONBLOCK);
+            streams_.push_back({ends[0], ends[1], to, LinePrefixer(fmt::format("[{}] ", rank))});
+        }
+    }
+}
+
+RankOutput::~RankOutput() {
+    finish();
+    for (Stream& stream : streams_) {
+        close_one(stream.from);
+        close_one(stream.into);
+    }
+    close_one(stop_);
+}
+
+void RankOutput::redirect(int rank) const {
+    for (const int which : {0, 1}) {
+        const Stream& stream = streams_[static_cast<std::size_t>(2 * rank + which)];
+        dup2(stream.into, stream.to);
+    }
+}
+
+void RankOutput::start() {
+    for (Stream& stream : streams_) close_one(stream.into);
+    thread_ = std::thread([this] { pass_on(); });
+}
+
+void RankOutput::finish() {
+    if (!thread_.joinable()) return;
+    eventfd_write(stop_, 1);
+    thread_.join();
+}
+
+void RankOutput::pass_on() {
+    const auto open = [](const Stream& stream) { return stream.from >= 0; };
+    bool stopped = false;
+    while (!stopped && std::any_of(streams_.begin(), streams_.end(), open)) {
+        std::vector<pollfd> watched = {{stop_, POLLIN, 0}};
+        for (const Stream& stream : streams_) watched.push_back({stream.from, POLLIN, 0});
+        if (poll(watched.data(), watched.size(), -1) < 0) continue;
+        for (std::size_t i = 0; i < streams_.size(); ++i) {
+            if (watched[i + 1].revents != 0) drain(streams_[i]);
+        }
+        stopped = watched[0].revents != 0;
+    }
+    // What a child left behind in the pipe, which another process may still hold open.
+    for (Stream& stream : streams_) {
+        drain(stream);
+        end(stream);
+    }
+}
+
+// All that is there now, at most a pipe's worth, so that no rank keeps the others from speaking.
+void RankOutput::drain(Stream& stream) {
+    char piece[65536];
+    const ssize_t bytes = stream.from < 0 ? 0 : read(stream.from, piece, sizeof piece);
+    if (bytes > 0) {
+        write_all(stream.to, stream.lines.add({piece, static_cast<std::size_t>(bytes)}));
+    } else if (bytes == 0) {
+        end(stream);
+    }
+}
+
+void RankOutput::end(Stream& stream) {
+    write_all(stream.to, stream.lines.finish());
+    close_one(stream.from);
+}
+
+}  // namespace peal::cli

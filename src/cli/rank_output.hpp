@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+// The output of ranks through pipes, so that each line can say which rank it comes from.
+#pragma once
+
+#include <thread>
+#include <vector>
+
+#include "cli/line_prefixer.hpp"
+
+namespace peal::cli {
+
+class RankOutput {
+public:
+    // Throws Error(resource).
+    explicit RankOutput(int nranks);
+    ~RankOutput();
+    RankOutput(const RankOutput&) = delete;
+    RankOutput& operator=(const RankOutput&) = delete;
+
+    // In a child: its standard output and error go into the pipes.
+    void redirect(int rank) const;
+    // When all children are there: passes their lines on, from a thread of its own, so that a
+    // reader who is slow holds up nothing else.
+    void start();
+    // When all children have ended: returns when all that they wrote is passed on.
+    void finish();
+
+private:
+    struct Stream {
+        int from = -1;  // our end of the pipe
+        int into = -1;  // the child's end
+        int to = -1;    // STDOUT_FILENO or STDERR_FILENO
+        LinePrefixer lines;
+    };
+
+    void pass_on();
+    void drain(Stream& stream);
+    static void end(Stream& stream);
+
+    std::vector<Stream> streams_;  // two for each rank
+    int stop_ = -1;                // readable when all children have ended
+    std::thread thread_;
+};
+
+}  // namespace peal::cli

@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "peal/communicator.hpp"
+
+#include "comm/founding.hpp"
+#include "comm/place.hpp"
+#include "comm/queue.hpp"
+#include "comm/ranks.hpp"
+#include "comm/seat.hpp"
+
+namespace peal {
+
+// ---------------------------------------------------------------------------- a place
+
+namespace {
+
+std::shared_ptr<comm::Queue> queue_for(std::unique_ptr<comm::Group> group) {
+    return std::make_shared<comm::Queue>(std::move(group));
+}
+
+}  // namespace
+
+Communicator::Communicator(std::shared_ptr<comm::Seat> seat, std::shared_ptr<comm::Queue> queue)
+    : seat_(std::move(seat)), queue_(std::move(queue)) {}
+Communicator::Communicator(Communicator&&) noexcept = default;
+Communicator& Communicator::operator=(Communicator&&) noexcept = default;
+Communicator::~Communicator() = default;
+
+Communicator Communicator::connect() {
+    const comm::Place place = comm::take_place();
+    auto seat = std::make_shared<comm::Seat>(place.world, place.rank);
+    return {std::move(seat), queue_for(comm::found(place.world, place.rank))};
+}
+
+int Communicator::fork(int n, const std::function<void(Communicator&)>& body) {
+    return comm::fork_ranks(n, [&](std::shared_ptr<comm::World> world, int rank) {
+        Communicator self(nullptr, queue_for(comm::found(std::move(world), rank)));
+        body(self);
+    });
+}
+
+void Communicator::threads(int n, const std::function<void(Communicator&)>& body) {
+    comm::run_threads(n, [&](std::shared_ptr<comm::World> world, int rank) {
+        Communicator self(nullptr, queue_for(comm::found(std::move(world), rank)));
+        body(self);
+    });
+}
+
+int Communicator::rank() const { return queue_->group().rank(); }
+int Communicator::nranks() const { return queue_->group().nranks(); }
+std::string_view Communicator::profile() const { return queue_->group().table()->origin; }
+std::string Communicator::recipe(const Call& call) const {
+    return queue_->group().routine_of(call)->mode;
+}
+void Communicator::set_timeout(std::chrono::milliseconds timeout) {
+    queue_->group().set_timeout(timeout);
+}
+
+Communicator Communicator::split(int colour, int key) {
+    queue_->drain();
+    return {seat_, queue_for(comm::split(queue_->group(), colour, key))};
+}
+
+// ---------------------------------------------------------------------------- calls
+
+void Communicator::run(const Call& call) {
+    queue_->drain();
+    queue_->group().run(call);
+}
+
+Pending Communicator::start(const Call& call) {
+    const comm::RoutinePtr routine = queue_->group().routine_of(call);
+    return {queue_, queue_->start(routine, queue_->group().request_of(call, *routine))};
+}
+
+Pending::Pending(std::shared_ptr<comm::Queue> queue, std::uint64_t ticket)
+    : queue_(std::move(queue)), ticket_(ticket) {}
+Pending::Pending(Pending&&) noexcept = default;
+
+Pending& Pending::operator=(Pending&& other) noexcept {
+    if (this != &other) {
+        Pending old(std::move(*this));  // is waited for when it goes
+        queue_ = std::move(other.queue_);
+        ticket_ = other.ticket_;
+    }
+    return *this;
+}
+
+Pending::~Pending() {
+    if (!queue_) return;
+    try {
+        queue_->wait(ticket_);
+    } catch (...) {  // the next call on the communicator says it again
+    }
+}
+
+bool Pending::test() { return queue_->test(ticket_); }
+void Pending::wait() { queue_->wait(ticket_); }
+
+struct Prepared::State {
+    std::shared_ptr<comm::Queue> queue;
+    comm::RoutinePtr routine;
+    comm::Request request;
+};
+
+Prepared Communicator::prepare(const Call& call) {
+    comm::RoutinePtr routine = queue_->group().routine_of(call);
+    const comm::Request request = queue_->group().request_of(call, *routine);
+    return Prepared(
+        std::make_unique<Prepared::State>(Prepared::State{queue_, std::move(routine), request}));
+}
+
+Prepared::Prepared(std::unique_ptr<State> state) : state_(std::move(state)) {}
+Prepared::Prepared(Prepared&&) noexcept = default;
+Prepared& Prepared::operator=(Prepared&&) noexcept = default;
+Prepared::~Prepared() = default;
+
+void Prepared::run() {
+    state_->queue->drain();
+    state_->queue->group().run(state_->request);
+}
+
+Pending Prepared::start() {
+    return {state_->queue, state_->queue->start(state_->routine, state_->request)};
+}
+
+}  // namespace peal

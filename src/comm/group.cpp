@@ -1,0 +1,227 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "comm/group.hpp"
+
+#include <algorithm>
+
+namespace peal::comm {
+namespace {
+
+RoutineLimits limits(int nranks) {
+    return {GroupMemory::box_bytes(nranks), GroupMemory::kRingBytes / 2, GroupMemory::kBulkBytes};
+}
+
+std::unique_ptr<Routine> make_meeting(const Table& table, int rank, int nranks) {
+    return make_routine({.kind = CollectiveKind::barrier}, table, rank, nranks, limits(nranks));
+}
+
+}  // namespace
+
+Group::Group(std::shared_ptr<World> world, std::vector<int> members, int rank, std::uint64_t extent,
+             std::shared_ptr<const Table> table)
+    : world_(std::move(world)),
+      members_(std::move(members)),
+      rank_(rank),
+      extent_(extent),
+      memory_(*world_, extent, nranks()),
+      self_(memory_.member(rank)),
+      table_(std::move(table)),
+      routines_(table_, rank, nranks(), limits(nranks())),
+      turns_(GroupMemory::kRingBytes),
+      meeting_(make_meeting(*table_, rank, nranks())) {}
+
+Group::~Group() {
+    self_.entered.store(turns_.next(), std::memory_order_relaxed);
+    self_.has_left.store(true, std::memory_order_release);  // pairs with look_around()
+    for (const int member : members_) ring_if_asleep(*world_, member);
+    world_->disown(extent_);
+}
+
+// ---------------------------------------------------------------------------- turns
+
+void Group::require_usable() {
+    if (broken_) fail(Fault::wrong, "the communicator is broken: " + *broken_);
+    if (memory_.head().failure.load(std::memory_order_acquire) != GroupHead::none) {
+        fail_as_reported();
+    }
+    if (world_->failed_rank() >= 0) fail_by_alarm();
+}
+
+void Group::begin(const Request& request) {
+    require_usable();
+    request_ = &request;
+    if (turns_.must_meet(request.routine->ring_bytes)) {
+        phase_ = Phase::meeting;
+        enter(*meeting_, affair_stamp(Affair::meeting, 0));
+    } else {
+        phase_ = Phase::carrying;
+        enter(*request.routine, request.routine->stamp);
+    }
+}
+
+void Group::meet(Affair affair, std::uint64_t detail) {
+    require_usable();
+    phase_ = Phase::carrying;
+    enter(*meeting_, affair_stamp(affair, detail));
+    finish();
+}
+
+// The parcel is not overwritten too early: before rank 0 hands out the next, a meeting has told it
+// that everybody has come, and so has read this one.
+std::uint64_t Group::hand_out(Affair affair, std::uint64_t number) {
+    std::atomic<std::uint64_t>& parcel = memory_.head().parcel;
+    if (rank_ == 0) parcel.store(number, std::memory_order_relaxed);  // released by the meeting
+    meet(affair, 0);
+    return parcel.load(std::memory_order_relaxed);
+}
+
+void Group::enter(const Routine& routine, Stamp stamp) {
+    turn_ = turns_.take(routine.ring_bytes);
+    carried_ = &routine;
+    stamp_ = stamp;
+    seal_ = (seal_ ^ stamp) * 0x9e3779b97f4a7c15;
+    log();
+    bind(routine);
+    core_.start(routine.tape, bound_);
+}
+
+// The lines in which this rank rings others in the next turn, and what it will put beside them if
+// the next call is like this one. It pays while all ranks run at once.
+void Group::own_next_lines() const {
+    if (!spinning_pays(*world_)) return;
+    const std::uint64_t slot = (turn_.number + 1) % Turns::kSlots;
+    const auto self = static_cast<std::uint64_t>(rank_);
+    const std::byte* cell = memory_.slot(slot) + self * kCacheLineBytes;
+    const std::uint64_t block = carried_->block_bytes;
+    const std::byte* box = memory_.box(slot) + self * block;
+    for (int peer = 0; peer < nranks(); ++peer) {
+        const std::uint64_t part = static_cast<std::uint64_t>(peer) * memory_.rank_stride();
+        if (peer == rank_) continue;
+        own_soon(cell + part);
+        for (std::uint64_t at = 0; at < block; at += kCacheLineBytes) own_soon(box + part + at);
+    }
+}
+
+void Group::leave_turn() {
+    generations_[turn_.slot] += carried_->advance;
+    if (carried_->is_full) turns_.heard_from_all(turn_.number);
+}
+
+// Release: pairs with called(), by which others learn what this rank called.
+void Group::log() {
+    LogEntry& entry = self_.log[turn_.number % Member::kLog];
+    entry.stamp.store(stamp_, std::memory_order_relaxed);
+    entry.turns.store(turn_.number + 1, std::memory_order_release);
+}
+
+// ---------------------------------------------------------------------------- memory
+
+void Group::bind(const Routine& routine) {
+    const Routine::Wiring& wiring = routine.wiring;
+    const std::uint64_t stride = memory_.rank_stride();
+    const std::size_t buffers = routine.plan.buffers.size();
+    if (bound_.size() <= buffers) bound_.resize(buffers + 1);
+    for (std::size_t i = 0; i < wiring.arguments.size() && wiring.arguments[i] >= 0; ++i) {
+        at(wiring.arguments[i]) = {.base = request_->arguments[i]};
+    }
+    if (wiring.data >= 0) {
+        const bool foreign = routine.lane == Lane::window;
+        at(wiring.data) = {data_of(routine), foreign ? request_->window.rank_stride : stride};
+    }
+    at(wiring.signal) = {memory_.slot(turn_.slot) + kLinePayload + sizeof(Stamp), stride,
+                         generations_[turn_.slot], seal_};
+    bound_[buffers] = {.base = tiles(routine.plan.tile_bytes)};
+}
+
+std::byte* Group::data_of(const Routine& routine) const {
+    switch (routine.lane) {
+        case Lane::line: return memory_.slot(turn_.slot);
+        case Lane::box: return memory_.box(turn_.slot);
+        case Lane::ring: return memory_.ring(turn_.ring_offset);
+        case Lane::bulk: return memory_.bulk();
+        case Lane::window: return request_->window.base;
+        case Lane::none: break;
+    }
+    return nullptr;
+}
+
+std::byte* Group::tiles(std::uint64_t bytes) {
+    if (tiles_.size() < bytes) tiles_.resize(bytes);
+    return tiles_.data();
+}
+
+// ---------------------------------------------------------------------------- carrying out
+
+bool Group::go_on() {
+    while (phase_ != Phase::idle) {
+        switch (core_.step()) {
+            case Outcome::progressed: break;
+            case Outcome::rang:
+                ring_if_asleep(*world_, members_[static_cast<std::size_t>(core_.last().dst.rank)]);
+                break;
+            case Outcome::foreign: pass_foreign_ring(); break;
+            case Outcome::blocked: return false;
+            case Outcome::done:
+                leave_turn();
+                if (phase_ == Phase::meeting) {
+                    phase_ = Phase::carrying;
+                    enter(*request_->routine, request_->routine->stamp);
+                } else {
+                    phase_ = Phase::idle;
+                }
+        }
+    }
+    return true;
+}
+
+void Group::finish() {
+    bool is_done = go_on();
+    own_next_lines();  // while there is nothing else to do
+    while (!is_done) {
+        wait_for_ring();
+        is_done = go_on();
+    }
+}
+
+void Group::wait_for_ring() {
+    const auto ready = [this] {
+        return !core_.is_blocked() ||
+               memory_.head().failure.load(std::memory_order_acquire) != GroupHead::none;
+    };
+    // Most rings come at once; the clock is not asked before that is over.
+    constexpr int kGlances = 200;
+    constexpr int kGlancesAtFullSpeed = 60;  // relax() costs as much as a hand-over
+    if (spinning_pays(*world_)) {
+        for (int i = 0; i < kGlances; ++i) {
+            if (ready()) break;
+            if (i >= kGlancesAtFullSpeed) relax();
+        }
+    }
+    const Clock::time_point begin = ready() ? Clock::time_point() : Clock::now();
+    while (!ready()) {
+        Clock::time_point until = Clock::now() + Patience::kNap;
+        if (timeout_.count() > 0) until = std::min(until, begin + timeout_);
+        const Waited waited =
+            wait_until(*world_, members_[static_cast<std::size_t>(rank_)], ready, until);
+        if (waited == Waited::alarm) fail_by_alarm();
+        if (waited == Waited::deadline) look_around(Clock::now() - begin);
+    }
+    if (core_.is_blocked()) fail_as_reported();
+}
+
+void Group::run(const KernelRequest& request) {
+    require_usable();
+    phase_ = Phase::carrying;
+    enter(*meeting_, request.stamp);
+    finish();
+    bound_ = request.memory;
+    bound_.push_back({.base = tiles(request.tape->plan->tile_bytes)});
+    core_.start(*request.tape, bound_);
+    for (Outcome outcome = core_.step(); outcome != Outcome::done; outcome = core_.step()) {
+        if (outcome == Outcome::blocked) wait_for_ring();
+        if (outcome == Outcome::rang) {
+            ring_if_asleep(*world_, members_[static_cast<std::size_t>(core_.last().dst.rank)]);
+        }
+    }
+}
+
+}  // namespace peal::comm

@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: Apache-2.0
+// A communicator's shared memory: an extent with a head, and one equal part per rank.
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+
+#include "comm/shape.hpp"
+#include "comm/table.hpp"
+#include "comm/turns.hpp"
+#include "comm/world.hpp"
+
+namespace peal::comm {
+
+// What one rank called. Written by that rank: first the stamp, then the turn.
+struct LogEntry {
+    std::atomic<std::uint64_t> turns = 0;  // 1 + the turn; 0: nothing yet
+    std::atomic<Stamp> stamp = 0;
+};
+
+// What everybody may know of one member. Written by that member alone.
+struct alignas(kCacheLineBytes) Member {
+    // A member cannot be further ahead of another than the slots allow.
+    static constexpr std::uint64_t kLog = 2 * Turns::kSlots;
+
+    std::atomic<std::uint64_t> entered = 0;  // turns; only set when it waits long, or leaves
+    std::atomic<bool> has_left = false;
+    // Where it waits, while it waits long: the instruction, and whose ring it lacks.
+    std::atomic<std::int64_t> instruction = -1;
+    std::atomic<std::int32_t> waits_for = -1;
+    alignas(kCacheLineBytes) LogEntry log[kLog];
+};
+
+// How the members came to disagree; changes once.
+struct alignas(kCacheLineBytes) GroupHead {
+    enum Failure : std::uint32_t { none, being_told, mismatch, member_left, timeout };
+    std::atomic<std::uint32_t> failure = none;
+    std::atomic<std::uint64_t> turn = 0;     // of the call that failed
+    std::atomic<std::int32_t> culprit = -1;  // who left; who gave up
+    std::atomic<std::uint64_t> parcel = 0;   // Group::hand_out()
+};
+
+class GroupMemory {
+public:
+    static constexpr std::uint64_t kRingBytes = 1 << 20;
+    static constexpr std::uint64_t kBulkBytes = kMaxStageBytes;
+
+    GroupMemory(World& world, std::uint64_t extent, int nranks)
+        : base_(world.at(extent)), nranks_(static_cast<std::uint64_t>(nranks)) {}
+
+    static std::uint64_t bytes(int nranks) {
+        return kHeadBytes +
+               static_cast<std::uint64_t>(nranks) * GroupMemory(nullptr, nranks).rank_stride();
+    }
+
+    GroupHead& head() const { return *reinterpret_cast<GroupHead*>(base_); }
+    Member& member(int rank) const { return *reinterpret_cast<Member*>(part(rank)); }
+
+    // Rank 0's; those of others follow at rank_stride(). Slots that follow each other in time do
+    // not in memory: a prefetcher would fetch the next line while its writer is about to write it.
+    std::byte* slot(std::uint64_t slot) const {
+        return part(0) + kMemberBytes + place(slot) * nranks_ * kCacheLineBytes;
+    }
+    // Room for a few hundred bytes from each rank; none among many ranks.
+    std::byte* box(std::uint64_t slot) const {
+        return part(0) + box_offset() + place(slot) * box_bytes(static_cast<int>(nranks_));
+    }
+    static std::uint64_t box_bytes(int nranks) {
+        return nranks <= 16 ? static_cast<std::uint64_t>(nranks) * 512 : 0;
+    }
+    std::byte* ring(std::uint64_t offset) const { return part(0) + ring_offset() + offset; }
+    std::byte* bulk() const { return part(0) + ring_offset() + kRingBytes; }
+    std::uint64_t rank_stride() const { return ring_offset() + kRingBytes + kBulkBytes; }
+    std::byte* part(int rank) const {
+        return base_ + kHeadBytes + static_cast<std::uint64_t>(rank) * rank_stride();
+    }
+
+private:
+    static constexpr std::uint64_t kPage = 4096;
+    static constexpr std::uint64_t kHeadBytes = kPage;
+    static constexpr std::uint64_t kMemberBytes = kPage;
+    static_assert(sizeof(GroupHead) <= kHeadBytes && sizeof(Member) <= kMemberBytes);
+
+    GroupMemory(std::byte* base, int nranks)
+        : base_(base), nranks_(static_cast<std::uint64_t>(nranks)) {}
+
+    static std::uint64_t place(std::uint64_t slot) {
+        static_assert(Turns::kSlots == 16);
+        constexpr std::array<std::uint8_t, 16> kPlaces = {0, 8, 4, 12, 2, 10, 6, 14,
+                                                          1, 9, 5, 13, 3, 11, 7, 15};
+        return kPlaces[slot];
+    }
+    static std::uint64_t whole_pages(std::uint64_t bytes) {
+        return (bytes + kPage - 1) / kPage * kPage;
+    }
+    std::uint64_t box_offset() const {
+        return kMemberBytes + whole_pages(Turns::kSlots * nranks_ * kCacheLineBytes);
+    }
+    std::uint64_t ring_offset() const {
+        return box_offset() + whole_pages(Turns::kSlots * box_bytes(static_cast<int>(nranks_)));
+    }
+
+    std::byte* base_;
+    std::uint64_t nranks_;
+};
+
+}  // namespace peal::comm

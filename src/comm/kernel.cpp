@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: Apache-2.0
+// Kernels of the user's on a communicator.
+#include <functional>
+
+#include <fmt/format.h>
+
+#include "comm/queue.hpp"
+#include "comm/window.hpp"
+#include "peal/program.hpp"
+
+namespace peal {
+
+struct Kernel::State {
+    Plan plan;
+    Tape tape;
+    comm::Stamp stamp = 0;
+    std::uint64_t group = 0;
+};
+
+Kernel::Kernel(std::shared_ptr<const State> state) : state_(std::move(state)) {}
+
+namespace {
+
+[[noreturn]] void reject(const Plan& plan, const std::string& why) {
+    throw Error(Fault::usage, fmt::format("kernel {}: {}", plan.kernel, why));
+}
+
+// The same on every rank that compiled the same thing.
+std::uint64_t identity(const ir::Program& program, std::string_view kernel,
+                       const Bindings& bindings) {
+    std::string text = fmt::format("{}\n{}\n", print(program), kernel);
+    for (const auto& [name, value] : bindings.integers) text += fmt::format("{}={},", name, value);
+    for (const auto& [name, value] : bindings.numbers) text += fmt::format("{}={},", name, value);
+    for (const auto& [name, table] : bindings.tables) {
+        text += name + "=";
+        for (const std::int64_t value : table) text += fmt::format("{},", value);
+    }
+    return std::hash<std::string>()(text);
+}
+
+BoundBuffer bind_private(const Plan& plan, const Buffer& buffer, const KernelArgument& argument) {
+    if (argument.symmetric != nullptr) {
+        reject(plan, fmt::format("'{}' is private memory, found a window", buffer.name));
+    }
+    const ConstMemory& memory = argument.argument;
+    if (memory.element != buffer.element) {
+        reject(plan, fmt::format("'{}' is of {}, found {}", buffer.name, name(buffer.element),
+                                 name(memory.element)));
+    }
+    const std::uint64_t elements = buffer.bytes / bytes_of(buffer.element);
+    if (memory.count != elements) {
+        reject(plan,
+               fmt::format("'{}' has {} elements, found {}", buffer.name, elements, memory.count));
+    }
+    if (elements > 0 && memory.data == nullptr) {
+        reject(plan, fmt::format("'{}' is a null pointer", buffer.name));
+    }
+    if (reinterpret_cast<std::uintptr_t>(memory.data) % bytes_of(buffer.element) != 0) {
+        reject(plan, fmt::format("'{}' is not aligned to {} bytes, the size of {}", buffer.name,
+                                 bytes_of(buffer.element), name(buffer.element)));
+    }
+    if (!argument.is_writable && buffer.direction != Direction::in) {
+        reject(plan, fmt::format("'{}' is written, found memory that is const", buffer.name));
+    }
+    return {.base = const_cast<std::byte*>(static_cast<const std::byte*>(memory.data))};
+}
+
+BoundBuffer bind_symmetric(const Plan& plan, const Buffer& buffer, const KernelArgument& argument,
+                           const comm::Group& group) {
+    if (argument.symmetric == nullptr) {
+        reject(plan, fmt::format("'{}' is a window, found private memory", buffer.name));
+    }
+    const WindowMemory& window = *argument.symmetric;
+    const bool is_signal = buffer.kind == BufferKind::signal;
+    const std::uint64_t needed = is_signal ? buffer.cells * buffer.cell_stride : buffer.bytes;
+    if (window.bytes() < needed) {
+        reject(plan, fmt::format("'{}' needs {} bytes, found a window of {}", buffer.name, needed,
+                                 window.bytes()));
+    }
+    const comm::Symmetric memory = comm::symmetric(window, group);
+    return {memory.base, memory.rank_stride, is_signal ? window.state().generation : 0};
+}
+
+}  // namespace
+
+Kernel Communicator::kernel(const ir::Program& program, std::string_view name,
+                            const Bindings& bindings) {
+    auto state = std::make_shared<Kernel::State>();
+    auto plans = compile(program, name, bindings, nranks());
+    state->plan = std::move(plans[static_cast<std::size_t>(rank())]);
+    state->tape.read(state->plan);
+    state->stamp = comm::kernel_stamp(identity(program, name, bindings));
+    state->group = queue_->group().id();
+    return Kernel(std::move(state));
+}
+
+void Communicator::run_kernel(const Kernel& kernel, std::span<const KernelArgument> arguments) {
+    queue_->drain();
+    comm::Group& group = queue_->group();
+    const Kernel::State& state = kernel.state();
+    const Plan& plan = state.plan;
+    if (state.group != group.id()) reject(plan, "it was compiled for another communicator");
+    if (arguments.size() != plan.buffers.size()) {
+        reject(plan, fmt::format("expected {} arguments, found {}", plan.buffers.size(),
+                                 arguments.size()));
+    }
+    comm::KernelRequest request{&state.tape, {}, state.stamp};
+    for (std::size_t b = 0; b < plan.buffers.size(); ++b) {
+        const Buffer& buffer = plan.buffers[b];
+        request.memory.push_back(buffer.kind == BufferKind::argument
+                                     ? bind_private(plan, buffer, arguments[b])
+                                     : bind_symmetric(plan, buffer, arguments[b], group));
+    }
+    group.run(request);
+    for (std::size_t b = 0; b < plan.buffers.size(); ++b) {
+        if (plan.buffers[b].kind == BufferKind::signal) {
+            arguments[b].symmetric->state().generation += plan.advance[b];
+        }
+    }
+}
+
+}  // namespace peal

@@ -1,0 +1,161 @@
+// SPDX-License-Identifier: Apache-2.0
+// Tables as files.
+#include <algorithm>
+#include <cstdlib>
+#include <fstream>
+#include <sstream>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "comm/table.hpp"
+#include "peal/error.hpp"
+
+namespace peal::comm {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+[[noreturn]] void reject(const std::string& origin, const std::string& why) {
+    throw Error(Fault::usage, fmt::format("profile {}: {}; write a new one with `peal tune`, or "
+                                          "remove it to use the built-in table",
+                                          origin, why));
+}
+
+Json json_of(const Rule& rule) {
+    Json json = {{"collective", name(rule.kind)}};
+    if (rule.on_window) json["on_window"] = true;
+    if (rule.max_ranks != kMaxRanks) json["max_ranks"] = rule.max_ranks;
+    if (rule.max_bytes != Rule::kAny) json["max_bytes"] = rule.max_bytes;
+    json["mode"] = rule.mode;
+    if (rule.stage_bytes != 0) json["stage_bytes"] = rule.stage_bytes;
+    return json;
+}
+
+bool has_recipe(const Rule& rule) {
+    const auto& list = recipes(rule.kind);
+    return std::any_of(list.begin(), list.end(),
+                       [&](const Recipe& recipe) { return recipe.mode == rule.mode; });
+}
+
+class RuleReader {
+public:
+    RuleReader(const std::string& origin, const Json& json, std::size_t index)
+        : origin_(origin), json_(json), index_(index) {}
+
+    Rule read() const {
+        if (!json_.is_object()) fail("expected an object");
+        for (const auto& [key, value] : json_.items()) {
+            if (key != "collective" && key != "on_window" && key != "max_ranks" &&
+                key != "max_bytes" && key != "mode" && key != "stage_bytes") {
+                fail(fmt::format("unknown word '{}'", key));
+            }
+        }
+        Rule rule;
+        const auto collective = text("collective");
+        const auto kind = collective_from(collective);
+        if (!kind) fail(fmt::format("there is no collective '{}'", collective));
+        rule.kind = *kind;
+        rule.on_window = flag("on_window");
+        rule.max_ranks = static_cast<int>(number("max_ranks", kMaxRanks, kMaxRanks));
+        rule.max_bytes = number("max_bytes", Rule::kAny, Rule::kAny);
+        rule.mode = text("mode");
+        const Placement placement = rule.on_window ? Placement::window : Placement::separate;
+        if (!has_recipe(rule) || !offers(rule.kind, rule.mode, placement)) {
+            fail(fmt::format("{} has no recipe '{}'{}", collective, rule.mode,
+                             rule.on_window ? " on a window" : ""));
+        }
+        rule.stage_bytes = number("stage_bytes", 0, kMaxStageBytes);
+        return rule;
+    }
+
+private:
+    [[noreturn]] void fail(const std::string& why) const {
+        reject(origin_, fmt::format("rule {}: {}", index_, why));
+    }
+    std::string text(const char* key) const {
+        if (!json_.contains(key) || !json_[key].is_string()) {
+            fail(fmt::format("expected a text '{}'", key));
+        }
+        return json_[key].get<std::string>();
+    }
+    bool flag(const char* key) const {
+        if (!json_.contains(key)) return false;
+        if (!json_[key].is_boolean()) fail(fmt::format("expected '{}' to be true or false", key));
+        return json_[key].get<bool>();
+    }
+    std::uint64_t number(const char* key, std::uint64_t otherwise, std::uint64_t most) const {
+        if (!json_.contains(key)) return otherwise;
+        if (!json_[key].is_number_unsigned() || json_[key].get<std::uint64_t>() > most) {
+            fail(fmt::format("expected '{}' to be a number from 0 to {}", key, most));
+        }
+        return json_[key].get<std::uint64_t>();
+    }
+
+    const std::string& origin_;
+    const Json& json_;
+    std::size_t index_;
+};
+
+void require_complete(const Table& table) {
+    for (const Rule& rule : built_in_table().rules) {
+        if (table.choices(rule.kind, rule.on_window, Rule::kAny, kMaxRanks).empty()) {
+            reject(table.origin,
+                   fmt::format("no rule for {}{} of any size on any number of ranks",
+                               name(rule.kind), rule.on_window ? " on a window" : ""));
+        }
+    }
+}
+
+std::string contents_of(const std::string& path) {
+    std::ifstream file(path);
+    std::ostringstream text;
+    if (!file || !(text << file.rdbuf())) {
+        throw Error(Fault::usage, fmt::format("profile {}: cannot be read", path));
+    }
+    return text.str();
+}
+
+}  // namespace
+
+std::string to_json(const Table& table) {
+    Json rules = Json::array();
+    for (const Rule& rule : table.rules) rules.push_back(json_of(rule));
+    std::string text = "{\"peal_profile\": 1, \"rules\": [\n";
+    for (std::size_t i = 0; i < rules.size(); ++i) {
+        text += "  " + rules[i].dump() + (i + 1 < rules.size() ? ",\n" : "\n");
+    }
+    return text + "]}\n";
+}
+
+Table table_from_json(std::string_view text, std::string origin) {
+    const Json json = Json::parse(text, nullptr, false);
+    if (json.is_discarded()) reject(origin, "it is not JSON");
+    if (!json.is_object() || !json.contains("peal_profile") || json["peal_profile"] != 1) {
+        reject(origin, "expected an object with \"peal_profile\": 1");
+    }
+    if (!json.contains("rules") || !json["rules"].is_array()) reject(origin, "expected 'rules'");
+    Table table{std::move(origin), {}};
+    for (std::size_t i = 0; i < json["rules"].size(); ++i) {
+        table.rules.push_back(RuleReader(table.origin, json["rules"][i], i).read());
+    }
+    require_complete(table);
+    return table;
+}
+
+std::string profile_path() {
+    const char* config = std::getenv("XDG_CONFIG_HOME");
+    if (config != nullptr && *config != '\0') return fmt::format("{}/peal/profile.json", config);
+    const char* home = std::getenv("HOME");
+    return fmt::format("{}/.config/peal/profile.json", home == nullptr ? "" : home);
+}
+
+Table applicable_table() {
+    if (const char* path = std::getenv("PEAL_PROFILE")) {
+        return *path == '\0' ? built_in_table() : table_from_json(contents_of(path), path);
+    }
+    const std::string path = profile_path();
+    return std::ifstream(path) ? table_from_json(contents_of(path), path) : built_in_table();
+}
+
+}  // namespace peal::comm

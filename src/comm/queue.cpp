@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "comm/queue.hpp"
+
+#include <algorithm>
+
+namespace peal::comm {
+
+// An error breaks the communicator, so what was queued behind it will not happen.
+template <class Work>
+auto Queue::or_drop_all(Work work) {
+    try {
+        return work();
+    } catch (...) {
+        dropped_ = std::min(dropped_, next_ - items_.size());
+        items_.clear();
+        throw;
+    }
+}
+
+Queue::Ticket Queue::start(RoutinePtr routine, const Request& request) {
+    return or_drop_all([&] {
+        items_.push_back({std::move(routine), request});
+        const Ticket ticket = next_++;
+        if (items_.size() == 1) group_->begin(items_.front().request);
+        test(ticket);
+        return ticket;
+    });
+}
+
+// What was dropped fails as the communicator does.
+void Queue::require_sound(Ticket ticket) {
+    if (ticket >= dropped_) group_->require_usable();
+}
+
+bool Queue::test(Ticket ticket) {
+    require_sound(ticket);
+    return or_drop_all([&] {
+        while (!items_.empty() && group_->go_on()) finish_first();
+        return is_done(ticket);
+    });
+}
+
+void Queue::wait(Ticket ticket) {
+    require_sound(ticket);
+    or_drop_all([&] {
+        while (!is_done(ticket)) {
+            group_->finish();
+            finish_first();
+        }
+    });
+}
+
+void Queue::finish_first() {
+    items_.pop_front();
+    if (!items_.empty()) group_->begin(items_.front().request);
+}
+
+}  // namespace peal::comm

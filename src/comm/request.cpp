@@ -1,0 +1,197 @@
+// SPDX-License-Identifier: Apache-2.0
+// From the arguments of a call to a shape and buffers: what is asked for, and whether it can be.
+#include <cstddef>
+#include <functional>
+#include <limits>
+#include <string_view>
+
+#include <fmt/format.h>
+
+#include "comm/group.hpp"
+#include "comm/window.hpp"
+
+namespace peal::comm {
+namespace {
+
+[[noreturn]] void reject(const Call& call, const std::string& why) {
+    throw Error(Fault::usage, fmt::format("{}: {}", name(call.kind), why));
+}
+
+// Elements of the larger buffer per element of `count`.
+bool input_is_larger(CollectiveKind kind) {
+    return kind == CollectiveKind::reduce_scatter || kind == CollectiveKind::scatter;
+}
+bool output_is_larger(CollectiveKind kind) {
+    return kind == CollectiveKind::allgather || kind == CollectiveKind::gather;
+}
+bool is_blocked_everywhere(CollectiveKind kind) { return kind == CollectiveKind::all_to_all; }
+
+std::uint64_t divided(const Call& call, std::uint64_t elements, int nranks) {
+    const auto ranks = static_cast<std::uint64_t>(nranks);
+    if (elements % ranks != 0) {
+        reject(call, fmt::format("the buffer must hold a block per rank: {} elements do not divide "
+                                 "by {} ranks",
+                                 elements, nranks));
+    }
+    return elements / ranks;
+}
+
+std::uint64_t count_of(const Call& call, int nranks) {
+    if (call.single || call.window != nullptr) {
+        const bool blocks = input_is_larger(call.kind) || output_is_larger(call.kind) ||
+                            is_blocked_everywhere(call.kind);
+        return blocks ? divided(call, call.output_count, nranks) : call.output_count;
+    }
+    if (input_is_larger(call.kind)) return call.output_count;
+    if (is_blocked_everywhere(call.kind)) return divided(call, call.input_count, nranks);
+    return call.input_count;
+}
+
+void check_counts(const Call& call, int nranks) {
+    const auto pairs = static_cast<std::size_t>(nranks) * static_cast<std::size_t>(nranks);
+    if (call.counts.size() != pairs) {
+        reject(call, fmt::format("counts must have {} entries (one for each pair of {} ranks), "
+                                 "found {}",
+                                 pairs, nranks, call.counts.size()));
+    }
+    for (const std::int64_t count : call.counts) {
+        if (count < 0) reject(call, fmt::format("counts must not be negative, found {}", count));
+    }
+}
+
+// FNV-1a: the same on every rank.
+std::uint64_t hash_of(std::span<const std::int64_t> counts) {
+    std::uint64_t hash = 0xcbf29ce484222325;
+    for (const std::int64_t count : counts) {
+        hash = (hash ^ static_cast<std::uint64_t>(count)) * 0x100000001b3;
+    }
+    return hash & kMaxCount;
+}
+
+bool overlap(const void* a, std::uint64_t a_bytes, const void* b, std::uint64_t b_bytes) {
+    const auto* first = static_cast<const std::byte*>(a);
+    const auto* second = static_cast<const std::byte*>(b);
+    const std::less<const std::byte*> before;
+    return a_bytes > 0 && b_bytes > 0 && before(first, second + b_bytes) &&
+           before(second, first + a_bytes);
+}
+
+// Whether input and output are where they are for an in-place call.
+bool lies_in_place(const Call& call, std::uint64_t block_bytes, int rank) {
+    const std::uint64_t at = block_bytes * static_cast<std::uint64_t>(rank);
+    const auto* input = static_cast<const std::byte*>(call.input);
+    const auto* output = static_cast<const std::byte*>(call.output);
+    if (output_is_larger(call.kind)) return input == output + at;
+    if (input_is_larger(call.kind)) return output == input + at;
+    return input == output;
+}
+
+bool uses_both_buffers(const Call& call, int rank) {
+    return call.input != nullptr && call.output != nullptr && call.input_count > 0 &&
+           call.output_count > 0 && (!has_root(call.kind) || call.root == rank);
+}
+
+Placement placement_of(const Call& call, std::uint64_t count, int rank) {
+    if (call.window != nullptr) return Placement::window;
+    if (call.single) return Placement::in_place;
+    if (!uses_both_buffers(call, rank)) return Placement::separate;
+    const std::uint64_t element_bytes = bytes_of(call.element);
+    if (call.kind != CollectiveKind::all_to_all_v &&
+        lies_in_place(call, count * element_bytes, rank)) {
+        return Placement::in_place;
+    }
+    if (overlap(call.input, call.input_count * element_bytes, call.output,
+                call.output_count * element_bytes)) {
+        reject(call, call.kind == CollectiveKind::all_to_all_v
+                         ? "input and output overlap; there is no in-place form"
+                         : "input and output overlap, but not as an in-place call needs it");
+    }
+    return Placement::separate;
+}
+
+void check_buffer(const Call& call, std::string_view which, const void* data, std::uint64_t found,
+                  std::uint64_t expected) {
+    if (found != expected) {
+        reject(call, fmt::format("{} must hold {} elements, found {}", which, expected, found));
+    }
+    if (expected == 0) return;
+    if (data == nullptr) reject(call, fmt::format("{} is a null pointer", which));
+    if (reinterpret_cast<std::uintptr_t>(data) % bytes_of(call.element) != 0) {
+        reject(call, fmt::format("{} is not aligned to {} bytes, the size of {}", which,
+                                 bytes_of(call.element), name(call.element)));
+    }
+}
+
+std::byte* writable(const void* data) {
+    return const_cast<std::byte*>(static_cast<const std::byte*>(data));  // `in` arguments are read
+}
+
+}  // namespace
+
+Shape Group::shape_of(const Call& call) const {
+    Shape shape;
+    shape.kind = call.kind;
+    if (call.kind == CollectiveKind::barrier) return shape;
+    if (call.output_element != call.element) {
+        reject(call, fmt::format("input is {}, but output is {}", name(call.element),
+                                 name(call.output_element)));
+    }
+    shape.element = call.element;
+    if (has_reduction(call.kind)) shape.op = call.op;
+    if (has_root(call.kind)) {
+        if (call.root < 0 || call.root >= nranks()) {
+            reject(call, fmt::format("root must be 0..{}, found {}", nranks() - 1, call.root));
+        }
+        shape.root = call.root;
+    }
+    if (call.kind == CollectiveKind::all_to_all_v) {
+        check_counts(call, nranks());
+        shape.count = hash_of(call.counts);
+        shape.counts.assign(call.counts.begin(), call.counts.end());
+    } else {
+        shape.count = count_of(call, nranks());
+        if (shape.count > kMaxCount)
+            reject(call, fmt::format("{} elements are too many", shape.count));
+    }
+    shape.placement = placement_of(call, shape.count, rank_);
+    return shape;
+}
+
+void Group::remember(const Call& call, Remembered& last) {
+    RoutinePtr routine = routine_of(call);
+    last.request = request_of(call, *routine);
+    last.call = call;
+    last.routine = std::move(routine);
+}
+
+Request Group::request_of(const Call& call, const Routine& routine) const {
+    Request request;
+    request.routine = &routine;
+    const Placement placement = routine.shape.placement;
+    if (call.kind == CollectiveKind::barrier) return request;
+    if (placement == Placement::window) {
+        request.window = symmetric(*call.window, *this);
+        return request;
+    }
+    if (call.single) {
+        const std::uint64_t elements = std::max(routine.input_count, routine.output_count);
+        check_buffer(call, "the buffer", call.output, call.output_count, elements);
+        request.arguments[0] = static_cast<std::byte*>(call.output);
+        return request;
+    }
+    if (routine.needs_input) {
+        check_buffer(call, "input", call.input, call.input_count, routine.input_count);
+    }
+    if (routine.needs_output) {
+        check_buffer(call, "output", call.output, call.output_count, routine.output_count);
+    }
+    if (placement == Placement::in_place) {
+        request.arguments[0] = input_is_larger(call.kind) ? writable(call.input)
+                                                          : static_cast<std::byte*>(call.output);
+    } else {
+        request.arguments = {writable(call.input), static_cast<std::byte*>(call.output)};
+    }
+    return request;
+}
+
+}  // namespace peal::comm

@@ -1,0 +1,176 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "comm/routine.hpp"
+
+#include <algorithm>
+#include <string_view>
+
+#include <fmt/format.h>
+
+#include "peal/error.hpp"
+#include "plan/compile_rank.hpp"
+
+namespace peal::comm {
+namespace {
+
+Collective collective_of(const Shape& shape, const Rule& rule) {
+    Collective collective;
+    collective.kind = shape.kind;
+    collective.mode = rule.mode;
+    collective.element = shape.element;
+    collective.op = shape.op;
+    collective.count = shape.kind == CollectiveKind::all_to_all_v ? 0 : shape.count;
+    collective.root = shape.root;
+    collective.counts = shape.counts;
+    collective.placement = shape.placement;
+    collective.stage_bytes = rule.stage_bytes;
+    return collective;
+}
+
+// A call without data still meets whom it would meet: it is a barrier.
+bool is_empty(const Shape& shape) {
+    if (shape.kind != CollectiveKind::all_to_all_v) return shape.count == 0;
+    return std::all_of(shape.counts.begin(), shape.counts.end(), [](auto n) { return n == 0; });
+}
+
+Collective barrier_of(const Table& table, int nranks) {
+    Collective barrier;
+    barrier.kind = CollectiveKind::barrier;
+    barrier.mode = table.choices(CollectiveKind::barrier, false, 0, nranks).front()->mode;
+    return barrier;
+}
+
+bool is_closed(const Collective& collective) {
+    for (const Recipe& recipe : recipes(collective.kind)) {
+        if (recipe.mode == collective.mode) return recipe.reuse == "at once";
+    }
+    return false;
+}
+
+std::uint64_t window_bytes(const Plan& plan) {
+    std::uint64_t bytes = 0;
+    for (const Buffer& buffer : plan.buffers) {
+        if (buffer.kind == BufferKind::window) bytes += buffer.bytes;
+    }
+    return bytes;
+}
+
+// Where the plan's data window goes; false if it fits nowhere.
+bool settle(Routine& routine, bool closed, int nranks, const RoutineLimits& limits) {
+    const std::uint64_t bytes = window_bytes(routine.plan);
+    const std::uint64_t block = routine.shape.count * bytes_of(routine.shape.element);
+    if (bytes == 0) {
+        routine.lane = Lane::none;
+    } else if (routine.shape.placement == Placement::window) {
+        routine.lane = Lane::window;
+    } else if (closed) {
+        routine.lane = Lane::bulk;
+        return bytes <= limits.bulk_bytes;
+    } else if (routine.mode == "push" && block <= kLinePayload &&
+               bytes <= static_cast<std::uint64_t>(nranks) * kCacheLineBytes &&
+               routine.shape.kind != CollectiveKind::all_to_all_v) {
+        routine.lane = Lane::line;
+    } else if (bytes <= limits.box_bytes) {
+        routine.lane = Lane::box;
+        routine.block_bytes = bytes / static_cast<std::uint64_t>(nranks);
+    } else {
+        routine.lane = Lane::ring;
+        routine.ring_bytes = (bytes + kCacheLineBytes - 1) / kCacheLineBytes * kCacheLineBytes;
+        return routine.ring_bytes <= limits.ring_bytes;
+    }
+    return true;
+}
+
+bool hears_from_all(CollectiveKind kind) { return !has_root(kind); }
+
+Routine::Wiring wiring_of(const Plan& plan) {
+    Routine::Wiring wiring;
+    std::size_t arguments = 0;
+    for (std::size_t b = 0; b < plan.buffers.size(); ++b) {
+        const auto index = static_cast<std::int16_t>(b);
+        switch (plan.buffers[b].kind) {
+            case BufferKind::argument: wiring.arguments[arguments++] = index; break;
+            case BufferKind::window: wiring.data = index; break;
+            case BufferKind::signal: wiring.signal = index; break;
+        }
+    }
+    return wiring;
+}
+
+std::int64_t advance_of(const Plan& plan) {
+    std::int64_t most = 0;
+    for (const std::int64_t advance : plan.advance) most = std::max(most, advance);
+    return most;
+}
+
+void describe_buffers(Routine& routine, const Collective& collective, int rank, int nranks) {
+    using enum CollectiveKind;
+    routine.input_count = input_count(collective, rank, nranks);
+    routine.output_count = output_count(collective, rank, nranks);
+    const bool is_root = rank == collective.root;
+    routine.needs_input = is_root || collective.kind != scatter;
+    routine.needs_output = is_root || (collective.kind != reduce && collective.kind != gather);
+}
+
+// Bytes by which the table chooses.
+std::uint64_t message_bytes(const Shape& shape, int nranks) {
+    if (shape.kind != CollectiveKind::all_to_all_v) return shape.count * bytes_of(shape.element);
+    std::int64_t most = 0;
+    for (int to = 0; to < nranks; ++to) {
+        std::int64_t received = 0;
+        for (int from = 0; from < nranks; ++from) {
+            received += shape.counts[static_cast<std::size_t>(from * nranks + to)];
+        }
+        most = std::max(most, received);
+    }
+    return static_cast<std::uint64_t>(most) * bytes_of(shape.element);
+}
+
+}  // namespace
+
+std::unique_ptr<Routine> make_routine(const Shape& shape, const Table& table, int rank, int nranks,
+                                      const RoutineLimits& limits) {
+    const bool on_window = shape.placement == Placement::window;
+    const auto rules = table.choices(shape.kind, on_window, message_bytes(shape, nranks), nranks);
+    for (const Rule* rule : rules) {
+        const Collective wanted = collective_of(shape, *rule);
+        validate(wanted, nranks);
+        const bool empty = is_empty(shape);
+        const Collective carried_out = empty ? barrier_of(table, nranks) : wanted;
+        auto routine = std::make_unique<Routine>();
+        routine->shape = shape;
+        routine->stamp = stamp_of(shape);
+        routine->mode = carried_out.mode;
+        routine->is_full = empty || hears_from_all(shape.kind);
+        describe_buffers(*routine, wanted, rank, nranks);
+        routine->plan = compile_rank(carried_out, rank, nranks);
+        routine->advance = advance_of(routine->plan);
+        if (!settle(*routine, is_closed(carried_out), nranks, limits)) continue;
+        routine->tape.read(routine->plan);
+        routine->wiring = wiring_of(routine->plan);
+        return routine;
+    }
+    throw Error(Fault::usage,
+                fmt::format("{}: there is no recipe for this {}", describe(stamp_of(shape)),
+                            on_window ? "on a window" : "size"));
+}
+
+const RoutinePtr& Routines::find_or_make(const Shape& shape) {
+    const std::uint64_t key = hash(shape);
+    RoutinePtr& recent = recent_[key % kRecent];
+    const auto [first, last] = all_.equal_range(key);
+    const auto known =
+        std::find_if(first, last, [&](const auto& entry) { return entry.second->shape == shape; });
+    if (known != last) {
+        recent = known->second;
+        return recent;
+    }
+    if (all_.size() >= kMost) {
+        all_.clear();
+        recent_.fill(nullptr);
+    }
+    recent = make_routine(shape, *table_, rank_, nranks_, limits_);
+    all_.emplace(key, recent);
+    return recent;
+}
+
+}  // namespace peal::comm

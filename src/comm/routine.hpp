@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: Apache-2.0
+// A call made ready: the plan of this rank for one shape, and the memory it wants.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "comm/shape.hpp"
+#include "comm/table.hpp"
+#include "engine/tape.hpp"
+#include "peal/plan.hpp"
+
+namespace peal::comm {
+
+// The bytes of a line that hold a payload; the stamp and the signal cell follow.
+inline constexpr std::uint64_t kLinePayload = kCacheLineBytes - 16;
+
+// Where a routine's data window is.
+enum class Lane : std::uint8_t {
+    none,    // there is none
+    line,    // in the lines of the turn's slot, beside the signal cells
+    box,     // in the slot's box: a little more, always the same memory, so it stays near
+    ring,    // in the ring of staged data
+    bulk,    // in the staging window for large messages
+    window,  // a window of the user's
+};
+
+struct Routine {
+    Shape shape;
+    Stamp stamp = 0;
+    std::string mode;  // its recipe
+    Lane lane = Lane::none;
+    std::uint64_t ring_bytes = 0;   // lane=ring: of the ring, per rank
+    std::uint64_t block_bytes = 0;  // lane=box: what each rank has of the window; else 0
+    bool is_full = false;           // every rank hears from every other (src/comm/turns.hpp)
+    std::int64_t advance = 0;       // of the slot's signals
+    std::uint64_t input_count = 0, output_count = 0;
+    bool needs_input = true, needs_output = true;  // on this rank
+    Plan plan;
+    Tape tape;
+
+    // The plan's buffers by their part; -1: there is none.
+    struct Wiring {
+        std::array<std::int16_t, 2> arguments = {-1, -1};
+        std::int16_t data = -1;
+        std::int16_t signal = -1;
+    } wiring;
+};
+
+struct RoutineLimits {
+    std::uint64_t box_bytes = 0;
+    std::uint64_t ring_bytes = 0;  // the largest piece of the ring
+    std::uint64_t bulk_bytes = 0;
+};
+
+// Chooses the recipe, compiles the plan of `rank`. Throws Error(usage) when the shape cannot be.
+std::unique_ptr<Routine> make_routine(const Shape& shape, const Table& table, int rank, int nranks,
+                                      const RoutineLimits& limits);
+
+using RoutinePtr = std::shared_ptr<const Routine>;
+
+// Routines by shape. A small table in front answers for the shapes used last. What was handed out
+// stays alive with its user.
+class Routines {
+public:
+    Routines(std::shared_ptr<const Table> table, int rank, int nranks, RoutineLimits limits)
+        : table_(std::move(table)), rank_(rank), nranks_(nranks), limits_(limits) {}
+
+    // The reference is good until the next find().
+    const RoutinePtr& find(const Shape& shape) {
+        const RoutinePtr& recent = recent_[hash(shape) % kRecent];
+        if (recent != nullptr && recent->shape == shape) [[likely]]
+            return recent;
+        return find_or_make(shape);
+    }
+
+private:
+    static constexpr std::size_t kRecent = 64;
+    static constexpr std::size_t kMost = 4096;  // then all are forgotten
+
+    static std::uint64_t hash(const Shape& shape);
+    const RoutinePtr& find_or_make(const Shape& shape);
+
+    std::shared_ptr<const Table> table_;
+    int rank_, nranks_;
+    RoutineLimits limits_;
+    std::array<RoutinePtr, kRecent> recent_;
+    std::unordered_multimap<std::uint64_t, RoutinePtr> all_;
+};
+
+inline std::uint64_t Routines::hash(const Shape& shape) {
+    const std::uint64_t fixed = static_cast<std::uint64_t>(shape.kind) |
+                                static_cast<std::uint64_t>(shape.element) << 4 |
+                                static_cast<std::uint64_t>(shape.op) << 8 |
+                                static_cast<std::uint64_t>(shape.placement) << 10 |
+                                static_cast<std::uint64_t>(shape.root) << 12;
+    const std::uint64_t mixed = (fixed ^ shape.count << 22) * 0x9e3779b97f4a7c15;
+    return mixed ^ mixed >> 32;
+}
+
+}  // namespace peal::comm

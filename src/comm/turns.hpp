@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+// Which memory a call uses, and when the ranks must meet first so that it is free.
+//
+// Calls of a communicator are numbered: turn 0, 1, 2, ... the same on every rank. Turn t uses slot
+// t mod kSlots, which holds a line per writer: the signal cell, and room for a small payload. A
+// call that stages data also takes bytes from a ring. Recipes that end without a closing sync leave
+// both in use until every rank has returned from the call. What is known about that:
+//
+//   In a call in which every rank hears from every other (a *full* one), whoever returns from turn
+//   t knows that all ranks have entered it, so all have returned from the turns before it.
+//
+// So memory of turn u may be used again once a full turn later than u is over. If it is not, the
+// ranks meet (a barrier, a full turn of its own) before the call. Every rank makes the same calls,
+// hence the same decisions, without a word being exchanged.
+//
+// This class is pure arithmetic; tests/comm proves sequences of plans placed by it.
+#pragma once
+
+#include <array>
+#include <cstdint>
+
+namespace peal::comm {
+
+class Turns {
+public:
+    static constexpr std::uint64_t kSlots = 16;
+
+    explicit Turns(std::uint64_t ring_bytes) : ring_bytes_(ring_bytes) {}
+
+    struct Turn {
+        std::uint64_t number = 0;
+        std::uint64_t slot = 0;
+        std::uint64_t ring_offset = 0;
+    };
+
+    // Whether the ranks must meet before a call that stages this many bytes (at most
+    // largest_stage()). A slot is kept back so that there is always room for the meeting.
+    bool must_meet(std::uint64_t bytes) const {
+        if (next_ - complete_ >= kSlots - 1) return true;
+        const std::uint64_t oldest = complete_ == next_ ? head_ : begin_[complete_ % kSlots];
+        return begin_of(bytes) + bytes - oldest > ring_bytes_;
+    }
+
+    Turn take(std::uint64_t bytes) {
+        const std::uint64_t begin = begin_of(bytes);
+        const Turn turn{next_, next_ % kSlots, begin % ring_bytes_};
+        begin_[turn.slot] = begin;
+        head_ = begin + bytes;
+        ++next_;
+        return turn;
+    }
+
+    // A full turn is over: all ranks have returned from the turns before it.
+    void heard_from_all(std::uint64_t turn) { complete_ = turn; }
+
+    std::uint64_t largest_stage() const { return ring_bytes_ / 2; }
+    std::uint64_t next() const { return next_; }
+
+private:
+    // Where the next bytes begin, counted since the start; they do not wrap around.
+    std::uint64_t begin_of(std::uint64_t bytes) const {
+        const std::uint64_t at = head_ % ring_bytes_;
+        return at + bytes <= ring_bytes_ ? head_ : head_ + (ring_bytes_ - at);
+    }
+
+    std::uint64_t ring_bytes_;
+    std::uint64_t next_ = 0;      // the next turn
+    std::uint64_t complete_ = 0;  // all ranks have returned from turns before this one
+    std::uint64_t head_ = 0;      // bytes taken so far, with what was skipped at the ring's end
+    std::array<std::uint64_t, kSlots> begin_{};  // by slot: where the turn's bytes begin
+};
+
+}  // namespace peal::comm

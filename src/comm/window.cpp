@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "comm/window.hpp"
+
+#include <fmt/format.h>
+
+#include "comm/machine.hpp"
+#include "comm/populate.hpp"
+#include "comm/queue.hpp"
+
+namespace peal {
+
+WindowMemory::WindowMemory(std::shared_ptr<State> state) : state_(std::move(state)) {}
+WindowMemory::WindowMemory(WindowMemory&&) noexcept = default;
+WindowMemory& WindowMemory::operator=(WindowMemory&&) noexcept = default;
+WindowMemory::~WindowMemory() = default;
+
+std::byte* WindowMemory::on(int rank) const {
+    if (rank < 0 || rank >= state_->nranks) {
+        throw Error(Fault::usage,
+                    fmt::format("window: rank must be 0..{}, found {}", state_->nranks - 1, rank));
+    }
+    return state_->world->at(state_->extent +
+                             static_cast<std::uint64_t>(rank) * state_->rank_stride);
+}
+
+std::uint64_t WindowMemory::bytes() const { return state_->bytes; }
+
+WindowMemory Communicator::allocate(std::uint64_t bytes) {
+    queue_->drain();
+    comm::Group& group = queue_->group();
+    comm::World& world = *group.world();
+    if (bytes > comm::kMaxCount) {
+        throw Error(Fault::usage, fmt::format("window: {} bytes are too many", bytes));
+    }
+    group.meet(comm::Affair::window, bytes);
+    const std::uint64_t page = comm::page_bytes();
+    const std::uint64_t rank_stride = std::max(page, (bytes + page - 1) / page * page);
+
+    std::string why;
+    std::uint64_t extent = 0;  // none
+    if (group.rank() == 0) {
+        try {
+            const auto ranks = static_cast<std::uint64_t>(group.nranks());
+            extent = world.allocate(ranks * rank_stride, group.nranks());
+        } catch (const Error& error) {
+            why = error.what();
+        }
+    }
+    extent = group.hand_out(comm::Affair::window, extent);
+    if (extent == 0) {
+        throw Error(Fault::resource, why.empty() ? "window: rank 0 found no memory for it" : why);
+    }
+    auto state = std::make_shared<WindowMemory::State>();
+    state->world = group.world();
+    state->extent = extent;
+    state->bytes = bytes;
+    state->rank_stride = rank_stride;
+    state->nranks = group.nranks();
+    state->group = group.id();
+    WindowMemory window(std::move(state));
+    comm::populate(window.on(group.rank()), rank_stride);
+    return window;
+}
+
+WindowMemory Communicator::signals(std::uint64_t n) { return allocate(n * kCacheLineBytes); }
+
+namespace comm {
+
+Symmetric symmetric(const WindowMemory& window, const Group& group) {
+    const WindowMemory::State& state = window.state();
+    if (state.group != group.id()) {
+        throw Error(Fault::usage, "the window belongs to another communicator");
+    }
+    return {state.world->at(state.extent), state.rank_stride};
+}
+
+}  // namespace comm
+}  // namespace peal

@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+// A plan decoded for the interpreter: fixed-size operations, instruction by instruction, so that a
+// position on the tape is a position in the plan.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "peal/plan.hpp"
+
+namespace peal {
+
+enum class Opcode : std::uint8_t {
+    copy,
+    reduce,
+    map,
+    notify_set,
+    notify_add,
+    wait,
+    set_flag,
+    wait_flag,
+    pipe_barrier,
+};
+
+// Where an operand is: memory[buffer].base + rank * memory[buffer].rank_stride + offset. Tile
+// memory is the entry after the plan's buffers.
+struct Place {
+    std::uint16_t buffer = 0;
+    std::int32_t rank = 0;
+    std::uint64_t offset = 0;
+};
+
+struct Op {
+    Opcode code = Opcode::copy;
+    Element element = Element::f32;  // of the data, or of the cell
+    ReduceOp reduce = ReduceOp::sum;
+    MapOp map = MapOp::fill;
+    Compare compare = Compare::ge;
+    bool streams = false;  // the result is too large to be read again soon: bypass the caches
+    Place dst;             // also the cell
+    Place src;             // copy and map
+    std::uint64_t bytes = 0;
+    std::uint64_t count = 0;  // reduce and map: elements
+    double scalar = 0;
+    Value value;                     // notify and wait
+    std::uint32_t first_source = 0;  // reduce: in Tape::sources
+    std::uint32_t source_count = 0;
+    SetFlag flag;  // also what a wait_flag waits for
+};
+
+struct Tape {
+    Tape() = default;
+    explicit Tape(const Plan& plan) { read(plan); }
+
+    // Decodes a valid plan, which must outlive the tape.
+    void read(const Plan& plan);
+
+    const Plan* plan = nullptr;
+    std::vector<Op> ops;
+    std::vector<Place> sources;
+};
+
+}  // namespace peal

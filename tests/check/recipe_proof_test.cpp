@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: Apache-2.0
+// Every built-in recipe, wherever its data is, is proved on 2 to 16 ranks: call after call, in the
+// way it asks to be called.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "check/call_sequence.hpp"
+
+namespace peal {
+namespace {
+
+struct Case {
+    CollectiveKind kind;
+    std::string mode;
+    Placement placement;
+};
+
+std::vector<Case> cases() {
+    std::vector<Case> list;
+    for (const CollectiveKind kind : kCollectives) {
+        for (const Recipe& recipe : recipes(kind)) {
+            for (const Placement placement : kPlacements) {
+                if (kind == CollectiveKind::barrier && placement != Placement::separate) continue;
+                if (offers(kind, recipe.mode, placement)) {
+                    list.push_back({kind, std::string(recipe.mode), placement});
+                }
+            }
+        }
+    }
+    return list;
+}
+
+std::vector<Case> pipeline_cases() {
+    std::vector<Case> list = cases();
+    std::erase_if(list, [](const Case& each) { return each.mode != "pipeline"; });
+    return list;
+}
+
+std::string case_name(const testing::TestParamInfo<Case>& info) {
+    const std::string place = info.param.placement == Placement::separate   ? ""
+                              : info.param.placement == Placement::in_place ? "_in_place"
+                                                                            : "_on_window";
+    return std::string(name(info.param.kind)) + "_" + info.param.mode + place;
+}
+
+Collective collective_of(const Case& the, std::uint64_t count, int nranks) {
+    Collective collective;
+    collective.kind = the.kind;
+    collective.mode = the.mode;
+    collective.placement = the.placement;
+    collective.count = count;
+    collective.root = nranks / 2;
+    for (int pair = 0; the.kind == CollectiveKind::all_to_all_v && pair < nranks * nranks; ++pair) {
+        collective.counts.push_back(static_cast<std::int64_t>(count) * (pair * 5 % 7) / 7);
+    }
+    return collective;
+}
+
+// "", or what is wrong.
+std::string fault_of(const Collective& collective, int nranks) {
+    CallSequence calls;
+    calls.add(collective, compile(collective, nranks));
+    const CheckReport report = check(calls.stages());
+    if (report.verdict == Verdict::proved && report.method == CheckMethod::linear) return "";
+    return report.violations.empty() ? report.why_explored + report.bound
+                                     : report.violations.front().message;
+}
+
+std::uint64_t blocks_per_slot(CollectiveKind kind, std::uint64_t nranks) {
+    switch (kind) {
+        case CollectiveKind::reduce_scatter:
+        case CollectiveKind::all_to_all:
+        case CollectiveKind::all_to_all_v:
+        case CollectiveKind::scatter: return nranks;
+        default: return 1;
+    }
+}
+
+class RecipeProof : public testing::TestWithParam<Case> {};
+class PipelineProof : public testing::TestWithParam<Case> {};
+
+TEST_P(RecipeProof, Holds) {
+    for (int nranks = 2; nranks <= 16; ++nranks) {
+        const auto p = static_cast<std::uint64_t>(nranks);
+        for (const std::uint64_t count : {std::uint64_t{1}, p + 1, 4 * p + 3}) {
+            EXPECT_EQ(fault_of(collective_of(GetParam(), count, nranks), nranks), "")
+                << nranks << " ranks, " << count << " elements";
+        }
+    }
+}
+
+// Chunks of a few elements, and chunks of whole lines with a part for each rank; enough of them to
+// fill every slot again, and a last one that is not full.
+TEST_P(PipelineProof, HoldsForSeveralChunks) {
+    for (const int nranks : {2, 3, 4, 8, 16}) {
+        const auto p = static_cast<std::uint64_t>(nranks);
+        for (const std::uint64_t stage_bytes : {4 * 4 * p, 4 * 128 * p}) {
+            const std::uint64_t chunk = stage_bytes / 16 / blocks_per_slot(GetParam().kind, p);
+            Collective collective = collective_of(GetParam(), 6 * chunk + chunk / 2, nranks);
+            collective.stage_bytes = stage_bytes;
+            EXPECT_EQ(fault_of(collective, nranks), "")
+                << nranks << " ranks, " << collective.count << " elements, " << stage_bytes;
+        }
+    }
+}
+
+INSTANTIATE_TEST_SUITE_P(All, RecipeProof, testing::ValuesIn(cases()), case_name);
+INSTANTIATE_TEST_SUITE_P(All, PipelineProof, testing::ValuesIn(pipeline_cases()), case_name);
+
+// The windows of an open recipe may not be used again at once: the checker sees why.
+TEST(OpenRecipe, NeedsItsWindowsInTurn) {
+    for (const Case& each : cases()) {
+        const Collective collective = collective_of(each, 5, 3);
+        const std::vector<Plan> plans = compile(collective, 3);
+        CallSequence calls;
+        calls.add(plans, meaning_of(collective, plans));
+        const Verdict verdict = check(calls.stages()).verdict;
+        const auto& list = recipes(each.kind);
+        const auto recipe = std::find_if(list.begin(), list.end(), [&](const Recipe& candidate) {
+            return candidate.mode == each.mode;
+        });
+        EXPECT_EQ(verdict, recipe->reuse == "later" ? Verdict::violated : Verdict::proved)
+            << name(each.kind) << " " << each.mode;
+    }
+}
+
+}  // namespace
+}  // namespace peal

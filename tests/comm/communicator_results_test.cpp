@@ -1,0 +1,188 @@
+// SPDX-License-Identifier: Apache-2.0
+// Every collective gives what it must: by element type, operation, length, number of ranks and
+// place of the data, in threads and in processes.
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <cstring>
+#include <random>
+#include <tuple>
+
+#include "comm/attempt.hpp"
+
+namespace peal::comm {
+namespace {
+
+using test::Attempt;
+using test::Ranks;
+using test::Task;
+
+constexpr std::uint64_t kLengths[] = {0, 1, 3, 7, 12, 13, 100, 1000, 5000};
+
+template <class... T, class Act>
+void for_each_of(const Act& act) {
+    (act(T{}), ...);
+}
+template <class Act>
+void for_each_type(const Act& act) {
+    for_each_of<f16, bf16, float, double, std::int8_t, std::int16_t, std::int32_t, std::int64_t,
+                std::uint8_t>(act);
+}
+
+Task task_of(CollectiveKind kind, int nranks, std::uint64_t count, unsigned seed) {
+    Task task{.kind = kind, .nranks = nranks, .count = count, .seed = seed};
+    task.op = kReduceOps[seed % kReduceOps.size()];
+    if (has_root(kind)) task.root = static_cast<int>(seed) % nranks;
+    for (int pair = 0; kind == CollectiveKind::all_to_all_v && pair < nranks * nranks; ++pair) {
+        task.counts.push_back(static_cast<std::int64_t>(count) * (pair * 5 % 7) / 7);
+    }
+    return task;
+}
+
+class CommunicatorResults : public testing::TestWithParam<std::tuple<Ranks, int>> {
+protected:
+    static void on_ranks(const std::function<void(Communicator&)>& body) {
+        test::run_ranks(std::get<0>(GetParam()), std::get<1>(GetParam()), body);
+    }
+};
+
+TEST_P(CommunicatorResults, OfEveryTypeAndOperation) {
+    on_ranks([](Communicator& comm) {
+        std::size_t turn = 0;
+        for_each_type([&]<class T>(T) {
+            for (Task task : {task_of(CollectiveKind::allreduce, comm.nranks(), 0, 5),
+                              task_of(CollectiveKind::reduce_scatter, comm.nranks(), 0, 6),
+                              task_of(CollectiveKind::reduce, comm.nranks(), 0, 7)}) {
+                task.with_negatives = !std::is_same_v<T, std::uint8_t>;
+                for (const ReduceOp op : kReduceOps) {
+                    task.op = op;
+                    task.count = kLengths[1 + (++turn % 7)];
+                    test::attempt<T>(comm, task);
+                }
+            }
+        });
+    });
+}
+
+TEST_P(CommunicatorResults, OfEveryTypeAndLength) {
+    on_ranks([](Communicator& comm) {
+        unsigned seed = 0;
+        for_each_type([&]<class T>(T) {
+            for (const CollectiveKind kind : kCollectives) {
+                for (const std::uint64_t count : kLengths) {
+                    if (++seed % 4 != 0) continue;  // all come up, not with every type
+                    Task task = task_of(kind, comm.nranks(), count, seed / 4);
+                    task.with_negatives = !std::is_same_v<T, std::uint8_t>;
+                    test::attempt<T>(comm, task);
+                }
+            }
+        });
+    });
+}
+
+// Twice in each window: it is free when a call returns.
+TEST_P(CommunicatorResults, InWindows) {
+    on_ranks([](Communicator& comm) {
+        for_each_type([&]<class T>(T) {
+            unsigned seed = 0;
+            for (const CollectiveKind kind : kCollectives) {
+                if (!Attempt<T>::works_in_window(kind)) continue;
+                for (const std::uint64_t count : {0, 13, 1000}) {
+                    if (++seed % 2 != 0) continue;
+                    Task task = task_of(kind, comm.nranks(), count, seed / 2);
+                    task.with_negatives = !std::is_same_v<T, std::uint8_t>;
+                    const Window<T> window = comm.window<T>(Attempt<T>::window_size(task));
+                    Attempt<T>(comm, task).in_window(window);
+                    ++task.seed;
+                    Attempt<T>(comm, task).in_window(window);
+                }
+            }
+        });
+    });
+}
+
+TEST_P(CommunicatorResults, OfLongVectors) {
+    on_ranks([](Communicator& comm) {
+        const bool is_quick = comm.nranks() <= 2;  // the reference takes most of the time
+        for (const std::uint64_t count : {is_quick ? 300000 : 50001, 70001}) {
+            for (const CollectiveKind kind : kCollectives) {
+                const Task task = task_of(kind, comm.nranks(), count, 3);
+                test::attempt<float>(comm, task);
+                if (!Attempt<float>::works_in_window(kind)) continue;
+                Attempt<float>(comm, task)
+                    .in_window(comm.window<float>(Attempt<float>::window_size(task)));
+            }
+        }
+    });
+}
+
+// Where the order of additions matters, it is the same for everybody.
+TEST_P(CommunicatorResults, AreTheSameBitsOnEveryRank) {
+    on_ranks([](Communicator& comm) {
+        std::mt19937 random(static_cast<unsigned>(comm.rank()));
+        for (const std::size_t count : {3, 100, 1000, 20000, 100003}) {
+            std::vector<float> sum(count);
+            for (float& x : sum) x = std::ldexp(static_cast<float>(random()), random() % 40);
+            comm.allreduce(sum);
+            std::vector<float> everybodys(count * static_cast<std::size_t>(comm.nranks()));
+            comm.allgather(sum, everybodys);
+            for (int rank = 0; rank < comm.nranks(); ++rank) {
+                const float* other = &everybodys[static_cast<std::size_t>(rank) * count];
+                if (std::memcmp(other, sum.data(), count * sizeof(float)) != 0) {
+                    throw std::runtime_error(fmt::format("rank {} has other sums", rank));
+                }
+            }
+        }
+    });
+}
+
+// The named forms, as a program would write them.
+TEST_P(CommunicatorResults, ByTheNamesOfTheCollectives) {
+    on_ranks([](Communicator& comm) {
+        const int p = comm.nranks();
+        const auto blocks = static_cast<std::size_t>(p);
+        const auto expect = [&](bool holds, const char* what) {
+            if (!holds) throw std::runtime_error(fmt::format("rank {}: {}", comm.rank(), what));
+        };
+        const int root = p - 1;
+        std::vector<int> one = {comm.rank() + 1};
+        std::vector<int> all(blocks, 0), ranks(blocks), result(1);
+        std::iota(ranks.begin(), ranks.end(), 1);
+
+        comm.allgather(one, all);
+        expect(all == ranks, "allgather");
+        comm.allreduce(one, result, ReduceOp::max);
+        expect(result[0] == p, "allreduce");
+        comm.reduce(one, result, ReduceOp::sum, root);
+        expect(comm.rank() != root || result[0] == p * (p + 1) / 2, "reduce");
+        comm.scatter(ranks, result, root);
+        expect(result == one, "scatter");
+        std::fill(all.begin(), all.end(), 0);
+        comm.gather(one, all, root);
+        expect(comm.rank() != root || all == ranks, "gather");
+        comm.reduce_scatter(ranks, result, ReduceOp::sum);
+        expect(result[0] == p * (comm.rank() + 1), "reduce_scatter");
+        comm.all_to_all(ranks, all);
+        expect(all == std::vector<int>(blocks, comm.rank() + 1), "all_to_all");
+        const std::vector<std::int64_t> counts(blocks * blocks, 1);
+        std::fill(all.begin(), all.end(), 0);
+        comm.all_to_all_v(ranks, all, counts);
+        expect(all == std::vector<int>(blocks, comm.rank() + 1), "all_to_all_v");
+        comm.broadcast(one, root);
+        expect(one[0] == p, "broadcast");
+        comm.barrier();
+    });
+}
+
+std::string case_name(const testing::TestParamInfo<std::tuple<Ranks, int>>& info) {
+    const bool threads = std::get<0>(info.param) == Ranks::threads;
+    return fmt::format("{}{}", std::get<1>(info.param), threads ? "threads" : "processes");
+}
+
+INSTANTIATE_TEST_SUITE_P(All, CommunicatorResults,
+                         testing::Combine(testing::Values(Ranks::threads, Ranks::processes),
+                                          testing::Values(1, 2, 3, 5)),
+                         case_name);
+
+}  // namespace
+}  // namespace peal::comm

@@ -1,0 +1,207 @@
+// SPDX-License-Identifier: Apache-2.0
+// Ranks that leave, that are late and that die: the others are told, and nothing stays behind.
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <csignal>
+#include <cstring>
+#include <random>
+#include <thread>
+
+#include "comm/leftovers.hpp"
+#include "comm/outcomes.hpp"
+
+namespace peal::comm {
+namespace {
+
+using test::told_by;
+using Clock = std::chrono::steady_clock;
+using std::chrono::milliseconds;
+
+class Faults : public testing::Test {
+protected:
+    ~Faults() override { EXPECT_EQ(test::leftovers(), before_); }
+
+private:
+    test::Leftovers before_ = test::leftovers();
+};
+
+TEST_F(Faults, ARankThatHasLeftIsNamed) {
+    std::vector<std::string> messages(3);
+    Communicator::threads(3, [&](Communicator& comm) {
+        comm.barrier();
+        if (comm.rank() == 1) return;
+        messages[static_cast<std::size_t>(comm.rank())] = told_by([&] { comm.barrier(); });
+    });
+    const std::string start = "rank 1 has left the communicator while others still call it:";
+    EXPECT_THAT(messages[0],
+                testing::MatchesRegex(start + "\n  rank 0: barrier\n  rank 1: left\n"
+                                              "  rank 2: (barrier|has not called yet|left)"));
+    EXPECT_THAT(messages[2],
+                testing::MatchesRegex(start + "\n  rank 0: (barrier|has not called yet|left)\n"
+                                              "  rank 1: left\n  rank 2: barrier"));
+}
+
+TEST_F(Faults, ARankMayLeaveAfterItsLastCall) {
+    Communicator::threads(3, [](Communicator& comm) {
+        std::vector<int> x = {comm.rank()};
+        comm.broadcast(x, 1);
+        EXPECT_EQ(x[0], 1);
+    });
+}
+
+TEST_F(Faults, ALateRankIsReportedAfterTheTimeout) {
+    std::vector<std::string> messages(2);
+    std::atomic<bool> gave_up = false;
+    Communicator::threads(2, [&](Communicator& comm) {
+        comm.set_timeout(milliseconds(30));
+        comm.barrier();
+        if (comm.rank() == 1) gave_up.wait(false);
+        std::vector<float> x(4);
+        messages[static_cast<std::size_t>(comm.rank())] = told_by([&] { comm.allreduce(x); });
+        if (comm.rank() == 0) {
+            gave_up = true;
+            gave_up.notify_all();
+        }
+    });
+    EXPECT_THAT(messages, testing::Each("timeout: rank 0 waited too long:\n"
+                                        "  rank 0: in allreduce of 4 f32, sum, at instruction 2, "
+                                        "waits for rank 1\n"
+                                        "  rank 1: has not called yet"));
+}
+
+TEST_F(Faults, ATimeoutIsAFaultOfItsOwn) {
+    std::atomic<int> ended = 0;
+    Communicator::threads(2, [&](Communicator& comm) {
+        comm.set_timeout(milliseconds(1));
+        if (comm.rank() == 0) {
+            try {
+                comm.barrier();
+            } catch (const Error& error) {
+                EXPECT_EQ(error.fault(), Fault::bound);
+                ++ended;
+            }
+        }
+        while (ended == 0) std::this_thread::yield();
+    });
+    EXPECT_EQ(ended, 1);
+}
+
+TEST_F(Faults, AThreadThatThrowsEndsTheOthersCalls) {
+    std::string message;
+    EXPECT_THROW(Communicator::threads(2,
+                                       [&](Communicator& comm) {
+                                           comm.barrier();
+                                           if (comm.rank() == 1) throw std::range_error("mine");
+                                           message = told_by([&] { comm.barrier(); });
+                                       }),
+                 std::range_error);
+    EXPECT_THAT(message, testing::AnyOf("rank 1 died; rank 0 was in barrier (call 1)",
+                                        "rank 1 died; rank 0 was in no call"));
+}
+
+// ---- ranks that are killed
+
+// Shared by the ranks of a kill test and their parent.
+struct Notes {
+    static constexpr int kRanks = 4;
+    std::atomic<std::int64_t> death{0};           // when, on the clock that all share
+    std::atomic<std::int64_t> told[kRanks] = {};  // when; 0: never
+    char messages[kRanks][200] = {};
+};
+
+std::int64_t now() { return Clock::now().time_since_epoch().count(); }
+
+class SharedNotes {
+public:
+    SharedNotes()
+        : notes_(new (mmap(nullptr, sizeof(Notes), PROT_READ | PROT_WRITE,
+                           MAP_SHARED | MAP_ANONYMOUS, -1, 0)) Notes) {}
+    ~SharedNotes() { munmap(notes_, sizeof(Notes)); }
+    SharedNotes(const SharedNotes&) = delete;
+    SharedNotes& operator=(const SharedNotes&) = delete;
+    Notes* operator->() const { return notes_; }
+
+private:
+    Notes* notes_;
+};
+
+// Something of every kind and size, again and again.
+void call_for_ever(Communicator& comm) {
+    std::vector<float> small(10), medium(3000), large(300000);
+    const Window<float> window = comm.window<float>(1000);
+    for (int root = 0;; root = (root + 1) % comm.nranks()) {
+        comm.allreduce(small);
+        comm.broadcast(medium, root);
+        comm.allreduce(window);
+        comm.reduce(small, ReduceOp::sum, root);
+        Pending pending = comm.start_allreduce(large);
+        comm.barrier();
+        const Communicator part = comm.split(comm.rank() % 2);
+    }
+}
+
+// Kills `victim` after `delay` and returns the status of all.
+int kill_one(int nranks, int victim, std::chrono::microseconds delay, const SharedNotes& notes) {
+    return Communicator::fork(nranks, [&](Communicator& comm) {
+        if (comm.rank() == victim) {
+            std::thread([&] {
+                std::this_thread::sleep_for(delay);
+                notes->death = now();
+                kill(getpid(), SIGKILL);
+            }).detach();
+        }
+        const std::string message = told_by([&] { call_for_ever(comm); });
+        const auto rank = static_cast<std::size_t>(comm.rank());
+        notes->told[rank] = now();
+        std::strncpy(notes->messages[rank], message.c_str(), sizeof(notes->messages[rank]) - 1);
+    });
+}
+
+class Kills : public Faults, public testing::WithParamInterface<int> {};
+
+// The aim is 100 ms; a machine that is busy with other things is allowed more.
+TEST_P(Kills, AreErrorsOfAllOthers) {
+    constexpr std::chrono::seconds kPatience(1);
+    const int victim = GetParam();
+    std::mt19937 random(static_cast<unsigned>(victim));
+    for (const int nranks : {2, 2, 3, 3, 4, 4}) {
+        if (victim >= nranks) continue;
+        const std::chrono::microseconds delay(random() % 20000);
+        const SharedNotes notes;
+        EXPECT_EQ(kill_one(nranks, victim, delay, notes), 128 + SIGKILL);
+        for (int rank = 0; rank < nranks; ++rank) {
+            if (rank == victim) continue;
+            const auto waited = Clock::duration(notes->told[rank] - notes->death);
+            EXPECT_LT(waited, kPatience) << nranks << " ranks";
+            EXPECT_THAT(std::string(notes->messages[rank]),
+                        testing::MatchesRegex(fmt::format(
+                            "rank {} died; rank {} was (in no call|in .* \\(call [0-9]+\\))|"
+                            "rank {} of the world died; rank [0-9] was .*",
+                            victim, rank, victim)));
+        }
+    }
+}
+
+INSTANTIATE_TEST_SUITE_P(OfEachRank, Kills, testing::Values(0, 1, 2, 3));
+
+TEST_F(Faults, ADeathBeforeTheFirstCallIsNamed) {
+    const SharedNotes notes;
+    const int status = Communicator::fork(2, [&](Communicator& comm) {
+        if (comm.rank() == 1) kill(getpid(), SIGKILL);
+        std::vector<float> x(7);
+        const std::string message = told_by([&] { comm.allreduce(x, ReduceOp::min); });
+        std::strncpy(notes->messages[0], message.c_str(), sizeof(notes->messages[0]) - 1);
+    });
+    EXPECT_EQ(status, 128 + SIGKILL);
+    EXPECT_THAT(std::string(notes->messages[0]),
+                testing::AnyOf(testing::Eq("rank 1 died; rank 0 was in allreduce of 7 f32, min "
+                                           "(call 0)"),
+                               testing::Eq("rank 1 died; rank 0 was in no call")));
+}
+
+}  // namespace
+}  // namespace peal::comm

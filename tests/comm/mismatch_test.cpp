@@ -1,0 +1,202 @@
+// SPDX-License-Identifier: Apache-2.0
+// Ranks that do not call the same: all are told what each called.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "comm/outcomes.hpp"
+
+namespace peal::comm {
+namespace {
+
+using test::told;
+using test::told_by;
+using testing::Each;
+
+using Body = std::function<void(Communicator&)>;
+
+struct Mismatch {
+    std::string name;
+    Body first, second;  // what rank 0 and what rank 1 calls
+    std::string first_text, second_text;
+};
+
+template <class T = float>
+Body allreduce(std::size_t n, ReduceOp op = ReduceOp::sum) {
+    return [=](Communicator& comm) {
+        std::vector<T> x(n);
+        comm.allreduce(x, op);
+    };
+}
+
+template <class T = float>
+Body rooted(CollectiveKind kind, std::size_t n, int root) {
+    return [=](Communicator& comm) {
+        std::vector<T> x(n);
+        comm.run(call::in_place(kind, writable_memory_of(x), ReduceOp::sum, root));
+    };
+}
+
+Body exchange(std::vector<std::int64_t> counts) {
+    return [=](Communicator& comm) {
+        const auto r = static_cast<std::size_t>(comm.rank());
+        const std::vector<float> input(static_cast<std::size_t>(counts[2 * r] + counts[2 * r + 1]));
+        std::vector<float> output(static_cast<std::size_t>(counts[r] + counts[2 + r]));
+        comm.all_to_all_v(input, output, counts);
+    };
+}
+
+void barrier(Communicator& comm) { comm.barrier(); }
+void make_window(Communicator& comm) { comm.window<float>(4); }
+
+std::vector<Mismatch> mismatches() {
+    constexpr auto kReduce = CollectiveKind::reduce, kBroadcast = CollectiveKind::broadcast;
+    return {
+        {"Collective", allreduce(4), barrier, "allreduce of 4 f32, sum", "barrier"},
+        {"Count", allreduce(4), allreduce(5), "allreduce of 4 f32, sum", "allreduce of 5 f32, sum"},
+        {"LargeAndSmallCount", allreduce(300000), allreduce(1), "allreduce of 300000 f32, sum",
+         "allreduce of 1 f32, sum"},
+        {"LargeCounts", allreduce(300000), allreduce(300001), "allreduce of 300000 f32, sum",
+         "allreduce of 300001 f32, sum"},
+        {"NothingAndSomething", allreduce(0), allreduce(1), "allreduce of 0 f32, sum",
+         "allreduce of 1 f32, sum"},
+        {"Type", allreduce(4), allreduce<std::int32_t>(4), "allreduce of 4 f32, sum",
+         "allreduce of 4 i32, sum"},
+        {"Operation", allreduce(4), allreduce(4, ReduceOp::max), "allreduce of 4 f32, sum",
+         "allreduce of 4 f32, max"},
+        {"RootOfAReduce", rooted(kReduce, 3, 0), rooted(kReduce, 3, 1),
+         "reduce of 3 f32, sum, root 0", "reduce of 3 f32, sum, root 1"},
+        {"RootOfABroadcast", rooted(kBroadcast, 3, 0), rooted(kBroadcast, 3, 1),
+         "broadcast of 3 f32, root 0", "broadcast of 3 f32, root 1"},
+        {"RootOfALargeBroadcast", rooted(kBroadcast, 300000, 0), rooted(kBroadcast, 300000, 1),
+         "broadcast of 300000 f32, root 0", "broadcast of 300000 f32, root 1"},
+        {"RootedAndNot", rooted(kBroadcast, 3, 0), allreduce(3), "broadcast of 3 f32, root 0",
+         "allreduce of 3 f32, sum"},
+        {"WindowSize", make_window, [](Communicator& comm) { comm.window<float>(5); },
+         "window of 16 bytes", "window of 20 bytes"},
+        {"WindowAndCall", make_window, barrier, "window of 16 bytes", "barrier"},
+        {"SplitAndCall", [](Communicator& comm) { comm.split(0); }, barrier, "split", "barrier"},
+    };
+}
+
+class CallsThatDiffer : public testing::TestWithParam<Mismatch> {};
+
+// A rank that waits for nobody hears of it in a later call; the barriers are that call.
+TEST_P(CallsThatDiffer, AreToldToAll) {
+    const Mismatch& the = GetParam();
+    const std::string expected = "the ranks made different calls:\n  rank 0: " + the.first_text +
+                                 "\n  rank 1: " + the.second_text;
+    EXPECT_THAT(told(2,
+                     [&](Communicator& comm) {
+                         comm.barrier();
+                         (comm.rank() == 0 ? the.first : the.second)(comm);
+                         comm.barrier();
+                         comm.barrier();
+                     }),
+                Each(expected));
+}
+
+TEST_P(CallsThatDiffer, AreToldAlsoIfTheyWereStarted) {
+    const Mismatch& the = GetParam();
+    EXPECT_THAT(told(2,
+                     [&](Communicator& comm) {
+                         std::vector<float> x(10);
+                         Pending before = comm.start_allreduce(x);
+                         (comm.rank() == 0 ? the.first : the.second)(comm);
+                         Pending after = comm.start_barrier();
+                         after.wait();
+                     }),
+                Each("the ranks made different calls:\n  rank 0: " + the.first_text +
+                     "\n  rank 1: " + the.second_text));
+}
+
+INSTANTIATE_TEST_SUITE_P(All, CallsThatDiffer, testing::ValuesIn(mismatches()),
+                         [](const auto& info) { return info.param.name; });
+
+TEST(DifferentCalls, InTheCountsOfAnExchange) {
+    const std::vector<std::string> messages = told(2, [](Communicator& comm) {
+        exchange(comm.rank() == 0 ? std::vector<std::int64_t>{1, 2, 3, 4}
+                                  : std::vector<std::int64_t>{1, 2, 4, 4})(comm);
+    });
+    EXPECT_THAT(messages, Each(testing::MatchesRegex("the ranks made different calls:\n"
+                                                     "  rank 0: all_to_all_v of f32, counts .*\n"
+                                                     "  rank 1: all_to_all_v of f32, counts .*")));
+}
+
+TEST(DifferentCalls, InAWindowAndInPrivateMemory) {
+    EXPECT_THAT(told(2,
+                     [](Communicator& comm) {
+                         const Window<float> window = comm.window<float>(4);
+                         if (comm.rank() == 0)
+                             comm.allreduce(window);
+                         else
+                             allreduce(4)(comm);
+                     }),
+                Each("the ranks made different calls:\n  rank 0: allreduce of 4 f32, sum, in a "
+                     "window\n  rank 1: allreduce of 4 f32, sum"));
+}
+
+// Among many: who was slow may have come too late to be quoted.
+TEST(DifferentCalls, AmongManyAreToldToAll) {
+    for (int odd = 0; odd < 5; ++odd) {
+        const std::vector<std::string> messages = told(5, [&](Communicator& comm) {
+            for (int i = 0; i < 20; ++i) comm.barrier();
+            allreduce(comm.rank() == odd ? 8 : 7)(comm);
+        });
+        for (const std::string& message : messages) {
+            std::string pattern = "the ranks made different calls:";
+            for (int rank = 0; rank < 5; ++rank) {
+                pattern += "\n  rank " + std::to_string(rank) +
+                           ": (has not called yet|allreduce of " + (rank == odd ? "8" : "7") +
+                           " f32, sum)";
+            }
+            EXPECT_THAT(message, testing::MatchesRegex(pattern));
+        }
+    }
+}
+
+TEST(BrokenCommunicator, RefusesFurtherCalls) {
+    const std::string why =
+        "the ranks made different calls:\n  rank 0: allreduce of 1 f32, sum\n  rank 1: allreduce "
+        "of 2 f32, sum";
+    const std::string refusal = "the communicator is broken: " + why;
+    told(2, [&](Communicator& comm) {
+        std::vector<float> x(1);
+        Prepared prepared = comm.prepare_allreduce(x);
+        const auto differ = [&] { allreduce(comm.rank() == 0 ? 1 : 2)(comm); };
+        EXPECT_EQ(told_by(differ), why);
+        EXPECT_EQ(told_by([&] { comm.barrier(); }), refusal);
+        EXPECT_EQ(told_by([&] { comm.start_barrier(); }), refusal);
+        EXPECT_EQ(told_by([&] { prepared.run(); }), refusal);
+        EXPECT_EQ(told_by([&] { prepared.start(); }), refusal);
+        EXPECT_EQ(told_by([&] { comm.window<float>(1); }), refusal);
+        EXPECT_EQ(told_by([&] { comm.split(0); }), refusal);
+    });
+}
+
+TEST(BrokenCommunicator, LeavesOthersAlone) {
+    told(2, [&](Communicator& comm) {
+        Communicator part = comm.split(0);
+        EXPECT_NE(told_by([&] { allreduce(comm.rank() == 0 ? 1 : 2)(part); }), "");
+        std::vector<int> one = {1};
+        comm.allreduce(one);
+        EXPECT_EQ(one[0], 2);
+    });
+}
+
+TEST(BrokenCommunicator, FailsEveryCallThatWasStarted) {
+    told(2, [&](Communicator& comm) {
+        std::vector<float> x(comm.rank() == 0 ? 1 : 2), y(3);
+        std::vector<Pending> calls;
+        const auto start = [&] {
+            calls.push_back(comm.start_allreduce(x));
+            calls.push_back(comm.start_allreduce(y));
+        };
+        std::string first = told_by(start);
+        for (Pending& call : calls) EXPECT_NE(first + told_by([&] { call.wait(); }), "");
+        EXPECT_THAT(told_by([&] { comm.barrier(); }),
+                    testing::StartsWith("the communicator is broken: the ranks made different"));
+    });
+}
+
+}  // namespace
+}  // namespace peal::comm

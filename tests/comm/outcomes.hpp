@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+// What each rank is told when calls go wrong.
+#pragma once
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "peal/communicator.hpp"
+#include "peal/error.hpp"
+
+namespace peal::comm::test {
+
+// "" if nothing was thrown.
+inline std::string told_by(const std::function<void()>& act) {
+    try {
+        act();
+    } catch (const Error& error) {
+        return error.what();
+    }
+    return "";
+}
+
+// What `body` throws on each of n threads. Nobody leaves before `body` has ended everywhere.
+inline std::vector<std::string> told(int nranks, const std::function<void(Communicator&)>& body) {
+    std::vector<std::string> messages(static_cast<std::size_t>(nranks));
+    std::atomic<int> ended = 0;
+    Communicator::threads(nranks, [&](Communicator& comm) {
+        messages[static_cast<std::size_t>(comm.rank())] = told_by([&] { body(comm); });
+        ended.fetch_add(1);
+        ended.notify_all();
+        for (int seen = ended.load(); seen < nranks; seen = ended.load()) ended.wait(seen);
+    });
+    return messages;
+}
+
+}  // namespace peal::comm::test

@@ -1,0 +1,205 @@
+// SPDX-License-Identifier: Apache-2.0
+// Thousands of calls of all kinds and sizes in random order, on ranks that are late at random:
+// plain, started, prepared, and on two communicators at once.
+#include <gtest/gtest.h>
+
+#include <deque>
+#include <random>
+#include <thread>
+
+#include "comm/attempt.hpp"
+
+namespace peal::comm {
+namespace {
+
+using test::Task;
+
+// Tasks, the same on every rank that begins with the same seed.
+class Script {
+public:
+    Script(unsigned seed, int nranks) : random_(seed), nranks_(nranks) {}
+
+    unsigned number(unsigned below) { return static_cast<unsigned>(random_() % below); }
+
+    Task next() {
+        constexpr std::uint64_t kCounts[] = {0, 1, 2, 5, 12, 13, 64, 257, 1000, 3001};
+        constexpr std::uint64_t kLong = 20000;  // of which every fortieth is
+        Task task{.kind = kCollectives[number(kCollectives.size())], .nranks = nranks_};
+        task.count = number(40) == 0 ? kLong : kCounts[number(std::size(kCounts))];
+        task.op = kReduceOps[number(4)];
+        task.root = static_cast<int>(number(static_cast<unsigned>(nranks_)));
+        task.seed = number(1000);
+        if (task.kind == CollectiveKind::all_to_all_v) {
+            for (int pair = 0; pair < nranks_ * nranks_; ++pair) {
+                task.counts.push_back(number(2) == 0 ? 0 : number(50));
+            }
+        }
+        return task;
+    }
+
+private:
+    std::mt19937 random_;
+    int nranks_;
+};
+
+// Every rank is late at other times.
+class Delays {
+public:
+    explicit Delays(int rank) : random_(static_cast<unsigned>(rank) + 1) {}
+
+    void maybe() {
+        const auto kind = random_() % 16;
+        if (kind == 0) std::this_thread::yield();
+        if (kind == 1) std::this_thread::sleep_for(std::chrono::microseconds(random_() % 100));
+        if (kind == 2) {
+            for (auto spins = random_() % 2000; spins > 0; --spins) relax();
+        }
+    }
+
+private:
+    static void relax() { std::atomic_signal_fence(std::memory_order_seq_cst); }
+    std::mt19937 random_;
+};
+
+void make(Communicator& comm, const Task& task, bool in_place) {
+    const test::Attempt<std::int32_t> attempt(comm, task);
+    const bool possible = test::Attempt<std::int32_t>::works_in_place(task.kind);
+    if (possible && (in_place || task.kind == CollectiveKind::broadcast))
+        attempt.in_place();
+    else
+        attempt.separate();
+}
+
+class Sequences : public testing::TestWithParam<int> {
+protected:
+    static void on_ranks(const std::function<void(Communicator&)>& body) {
+        Communicator::threads(GetParam(), body);
+    }
+};
+
+// Ranks may differ in whether they call in place.
+TEST_P(Sequences, OfPlainCalls) {
+    on_ranks([](Communicator& comm) {
+        Script script(11, comm.nranks());
+        Delays delays(comm.rank());
+        for (int i = 0; i < 1500; ++i) {
+            make(comm, script.next(), (i + comm.rank()) % 3 == 0);
+            delays.maybe();
+        }
+    });
+}
+
+TEST_P(Sequences, OnTwoCommunicatorsWithOtherRanks) {
+    on_ranks([](Communicator& comm) {
+        Communicator reversed = comm.split(0, -comm.rank());
+        Communicator half = comm.split(comm.rank() % 2);
+        ASSERT_EQ(reversed.rank(), comm.nranks() - 1 - comm.rank());
+        Script script(12, comm.nranks());
+        Script script_of_half(13, half.nranks());
+        Delays delays(comm.rank());
+        for (int i = 0; i < 500; ++i) {
+            make(script.number(2) == 0 ? comm : reversed, script.next(), false);
+            make(half, script_of_half.next(), true);
+            delays.maybe();
+        }
+    });
+}
+
+// A call that is under way, and what it must give.
+struct UnderWay {
+    std::vector<std::int32_t> input, output, expected;
+    std::optional<Pending> pending;
+};
+
+void start(Communicator& comm, Script& script, std::deque<UnderWay>& calls) {
+    Task task = script.next();
+    while (task.kind == CollectiveKind::broadcast) task = script.next();
+    UnderWay& call = calls.emplace_back();
+    call.input = test::elements<std::int32_t>(test::input_of(task, comm.rank()));
+    call.expected = test::elements<std::int32_t>(test::output_of(task, comm.rank()));
+    call.output.resize(call.expected.size());
+    Call what = call::between(task.kind, memory_of(call.input), writable_memory_of(call.output),
+                              task.op, task.root);
+    what.counts = task.counts;
+    call.pending = comm.start(what);
+}
+
+TEST_P(Sequences, OfCallsInFlight) {
+    on_ranks([](Communicator& comm) {
+        Communicator other = comm.split(0, -comm.rank());
+        Script script(14, comm.nranks());
+        Delays delays(comm.rank());
+        std::deque<UnderWay> calls;
+        for (int i = 0; i < 800; ++i) {
+            start(script.number(3) == 0 ? other : comm, script, calls);
+            delays.maybe();
+            if (script.number(5) == 0) make(comm, script.next(), false);  // overtakes nothing
+            if (comm.rank() % 2 == 0) calls.front().pending->test();
+            for (auto most = script.number(6); calls.size() > most; calls.pop_front()) {
+                calls.front().pending->wait();
+                ASSERT_EQ(calls.front().output, calls.front().expected) << "call " << i;
+            }
+        }
+        // What is left is waited for when it goes.
+        while (!calls.empty()) {
+            UnderWay& call = calls.back();
+            call.pending.reset();
+            ASSERT_EQ(call.output, call.expected);
+            calls.pop_back();
+        }
+    });
+}
+
+TEST_P(Sequences, OfPreparedCalls) {
+    on_ranks([](Communicator& comm) {
+        std::vector<std::int32_t> a(5), b(600), sum(600);
+        Window<std::int32_t> window = comm.window<std::int32_t>(100);
+        Prepared small = comm.prepare_allreduce(a);
+        Prepared medium = comm.prepare_allreduce(b, sum);
+        Prepared on_window = comm.prepare_allreduce(window, ReduceOp::max);
+        Prepared from_first = comm.prepare_broadcast(a, 0);
+        Delays delays(comm.rank());
+        for (int i = 0; i < 300; ++i) {
+            const int p = comm.nranks();
+            std::fill(a.begin(), a.end(), i + comm.rank());
+            std::fill(b.begin(), b.end(), i);
+            std::fill(window.span().begin(), window.span().end(), i + comm.rank());
+            small.run();
+            ASSERT_EQ(a[4], p * i + p * (p - 1) / 2);
+            Pending first = medium.start();
+            Pending second = on_window.start();
+            delays.maybe();
+            second.wait();
+            ASSERT_EQ(window[99], i + p - 1);
+            ASSERT_EQ(sum[599], p * i);  // what was started before is done, too
+            first.wait();
+            std::fill(a.begin(), a.end(), i + comm.rank());
+            from_first.run();
+            ASSERT_EQ(a[0], i);
+        }
+    });
+}
+
+INSTANTIATE_TEST_SUITE_P(Ranks, Sequences, testing::Values(1, 2, 3, 5));
+
+// Communicators and windows come and go, in another order on each rank.
+TEST(ManyCommunicators, ComeAndGo) {
+    Communicator::threads(3, [](Communicator& comm) {
+        std::deque<Communicator> parts;
+        std::deque<Window<std::int32_t>> windows;
+        for (int i = 0; i < 30; ++i) {
+            parts.push_back(comm.split(i % 2 == 0 ? 0 : comm.rank() % 2, i % 3 * comm.rank()));
+            windows.push_back(parts.back().window<std::int32_t>(1 + static_cast<unsigned>(i)));
+            windows.back()[0] = 1;
+            parts.back().allreduce(windows.back());
+            ASSERT_EQ(windows.back()[0], parts.back().nranks());
+            if (parts.size() < 4) continue;
+            const bool oldest = comm.rank() == 0;
+            parts.erase(oldest ? parts.begin() : parts.end() - 1);
+            windows.erase(oldest ? windows.begin() : windows.end() - 1);
+        }
+    });
+}
+
+}  // namespace
+}  // namespace peal::comm
