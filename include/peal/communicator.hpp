@@ -167,7 +167,7 @@ public:
     // Every rank calls it with the same n.
     template <ElementType T>
     Window<T> window(std::uint64_t n) {
-        return {allocate(n * sizeof(T)), rank()};
+        return {allocate(n, sizeof(T)), rank()};
     }
 
     // A call that waits longer than this ends in an Error that says who waits for what. Zero, the
@@ -238,7 +238,7 @@ public:
 
 private:
     Communicator(std::shared_ptr<comm::Seat> seat, std::shared_ptr<comm::Queue> queue);
-    WindowMemory allocate(std::uint64_t bytes);
+    WindowMemory allocate(std::uint64_t n, std::uint64_t bytes_each);
     void run_kernel(const Kernel& kernel, std::span<const KernelArgument> arguments);
 
     std::shared_ptr<comm::Seat> seat_;

@@ -47,20 +47,26 @@ void Group::require_usable() {
 }
 
 void Group::begin(const Request& request) {
-    require_usable();
+    announce(request.routine->stamp);
     request_ = &request;
     if (turns_.must_meet(request.routine->ring_bytes)) {
         phase_ = Phase::meeting;
         enter(*meeting_, affair_stamp(Affair::meeting, 0));
     } else {
-        phase_ = Phase::carrying;
         enter(*request.routine, request.routine->stamp);
     }
 }
 
-void Group::meet(Affair affair, std::uint64_t detail) {
-    require_usable();
+// From here on an error names the call.
+void Group::announce(Stamp stamp) {
     phase_ = Phase::carrying;
+    stamp_ = stamp;
+    turn_.number = turns_.next();
+    require_usable();
+}
+
+void Group::meet(Affair affair, std::uint64_t detail) {
+    announce(affair_stamp(affair, detail));
     enter(*meeting_, affair_stamp(affair, detail));
     finish();
 }
@@ -209,8 +215,7 @@ void Group::wait_for_ring() {
 }
 
 void Group::run(const KernelRequest& request) {
-    require_usable();
-    phase_ = Phase::carrying;
+    announce(request.stamp);
     enter(*meeting_, request.stamp);
     finish();
     bound_ = request.memory;

@@ -134,6 +134,7 @@ private:
     enum class Phase : std::uint8_t { idle, meeting, carrying };
 
     // group.cpp
+    void announce(Stamp stamp);
     void enter(const Routine& routine, Stamp stamp);
     void bind(const Routine& routine);
     BoundBuffer& at(std::int16_t buffer) { return bound_[static_cast<std::size_t>(buffer)]; }

@@ -25,13 +25,14 @@ std::byte* WindowMemory::on(int rank) const {
 
 std::uint64_t WindowMemory::bytes() const { return state_->bytes; }
 
-WindowMemory Communicator::allocate(std::uint64_t bytes) {
+WindowMemory Communicator::allocate(std::uint64_t n, std::uint64_t bytes_each) {
     queue_->drain();
     comm::Group& group = queue_->group();
     comm::World& world = *group.world();
-    if (bytes > comm::kMaxCount) {
-        throw Error(Fault::usage, fmt::format("window: {} bytes are too many", bytes));
+    if (n > comm::kMaxCount / bytes_each) {
+        throw Error(Fault::usage, fmt::format("window: {} x {} bytes are too many", n, bytes_each));
     }
+    const std::uint64_t bytes = n * bytes_each;
     group.meet(comm::Affair::window, bytes);
     const std::uint64_t page = comm::page_bytes();
     const std::uint64_t rank_stride = std::max(page, (bytes + page - 1) / page * page);
@@ -62,7 +63,7 @@ WindowMemory Communicator::allocate(std::uint64_t bytes) {
     return window;
 }
 
-WindowMemory Communicator::signals(std::uint64_t n) { return allocate(n * kCacheLineBytes); }
+WindowMemory Communicator::signals(std::uint64_t n) { return allocate(n, kCacheLineBytes); }
 
 namespace comm {
 

@@ -157,7 +157,7 @@ TEST(BadArguments, WindowsOfOthers) {
 
 TEST(BadArguments, WindowsThatDoNotFit) {
     EXPECT_EQ(refusal([](Communicator& comm) { comm.window<double>(std::uint64_t{1} << 40); }),
-              "window: 8796093022208 bytes are too many");
+              "window: 1099511627776 x 8 bytes are too many");
     std::vector<std::string> messages = test::told(2, [](Communicator& comm) {
         const auto ask = [&] { comm.window<double>(std::uint64_t{1} << 38); };
         const std::string message = told_by(ask);

@@ -1,0 +1,231 @@
+// SPDX-License-Identifier: Apache-2.0
+// Nothing unproved runs by default: whatever the built-in table picks is proved, at the borders of
+// its rules and beyond.
+#include "comm/table.hpp"
+
+#include <gtest/gtest.h>
+#include <stdlib.h>
+
+#include <filesystem>
+#include <fstream>
+
+#include "check/call_sequence.hpp"
+#include "comm/group_memory.hpp"
+#include "comm/routine.hpp"
+#include "comm/thrown.hpp"
+
+namespace peal::comm {
+namespace {
+
+using test::message_of;
+
+constexpr std::uint64_t kElementBytes = 4;
+
+Shape shape_of(const Rule& rule, std::uint64_t bytes, int nranks) {
+    Shape shape;
+    shape.kind = rule.kind;
+    if (rule.kind == CollectiveKind::barrier) return shape;
+    shape.element = Element::f32;
+    shape.placement = rule.on_window ? Placement::window : Placement::separate;
+    if (has_root(rule.kind)) shape.root = nranks / 2;
+    shape.count = bytes / kElementBytes;
+    if (rule.kind != CollectiveKind::all_to_all_v) return shape;
+    // The rank that gets most gets `bytes` in all.
+    shape.counts.assign(static_cast<std::size_t>(nranks * nranks), 1);
+    shape.counts[1] = static_cast<std::int64_t>(shape.count) - (nranks - 1);
+    shape.count = 0;
+    return shape;
+}
+
+struct Picked {
+    Collective collective;
+    std::vector<Plan> plans;
+};
+
+Picked pick(const Shape& shape, int nranks) {
+    const Table table = built_in_table();
+    const RoutineLimits limits{GroupMemory::box_bytes(nranks), GroupMemory::kRingBytes / 2,
+                               GroupMemory::kBulkBytes};
+    Picked picked;
+    for (int rank = 0; rank < nranks; ++rank) {
+        const auto routine = make_routine(shape, table, rank, nranks, limits);
+        picked.collective.mode = routine->mode;
+        picked.plans.push_back(routine->plan);
+    }
+    picked.collective.kind = shape.kind;
+    picked.collective.element = shape.element;
+    picked.collective.count = shape.count;
+    picked.collective.counts = shape.counts;
+    picked.collective.root = shape.root;
+    picked.collective.placement = shape.placement;
+    return picked;
+}
+
+// "", or what is wrong.
+std::string fault_of(const Picked& picked) {
+    CallSequence calls;
+    calls.add(picked.collective, picked.plans);
+    CheckOptions twice;
+    twice.calls = 2;
+    const CheckReport report = check(calls.stages(), twice);
+    if (report.verdict == Verdict::proved) return "";
+    return report.violations.empty() ? report.bound : report.violations.front().message;
+}
+
+// Enough to go through the staging window in a few chunks, a block for each rank or not.
+std::uint64_t chunks_bytes(const Rule& rule, int nranks) {
+    using enum CollectiveKind;
+    constexpr std::uint64_t kFewChunks = 3 << 20;
+    const bool blocks =
+        rule.kind == reduce_scatter || rule.kind == all_to_all || rule.kind == scatter;
+    const std::uint64_t bytes =
+        blocks ? kFewChunks / static_cast<std::uint64_t>(nranks) : kFewChunks;
+    return bytes / kElementBytes * kElementBytes;
+}
+
+// The smallest and the largest message of each rule.
+struct Border {
+    Rule rule;
+    std::uint64_t least, most;
+};
+
+std::vector<Border> borders() {
+    std::vector<Border> list;
+    for (const Rule& rule : built_in_table().rules) {
+        const bool follows = !list.empty() && list.back().rule.kind == rule.kind &&
+                             list.back().rule.on_window == rule.on_window;
+        const std::uint64_t least = follows ? list.back().rule.max_bytes + kElementBytes : 64;
+        list.push_back({rule, least, rule.max_bytes});
+    }
+    return list;
+}
+
+std::string border_name(const testing::TestParamInfo<Border>& info) {
+    const Rule& rule = info.param.rule;
+    const std::string most = rule.max_bytes == Rule::kAny ? "any" : std::to_string(rule.max_bytes);
+    return std::string(name(rule.kind)) + (rule.on_window ? "_window_" : "_") + most;
+}
+
+class BuiltInTable : public testing::TestWithParam<Border> {};
+
+TEST_P(BuiltInTable, IsProvedAtTheBordersOfItsRules) {
+    const Border& border = GetParam();
+    for (int nranks = 2; nranks <= 16; ++nranks) {
+        const Picked least = pick(shape_of(border.rule, border.least, nranks), nranks);
+        EXPECT_EQ(fault_of(least), "") << nranks << " ranks, " << border.least << " bytes";
+        // Small ranges are picked by this rule; more than the ring holds goes to a later one.
+        EXPECT_EQ(least.collective.mode, border.rule.mode);
+    }
+    for (const int nranks : {2, 3, 5, 8, 16}) {
+        const std::uint64_t most = border.rule.max_bytes == Rule::kAny
+                                       ? std::max(border.least, chunks_bytes(border.rule, nranks))
+                                       : border.most;
+        EXPECT_EQ(fault_of(pick(shape_of(border.rule, most, nranks), nranks)), "")
+            << nranks << " ranks, " << most << " bytes";
+    }
+}
+
+INSTANTIATE_TEST_SUITE_P(All, BuiltInTable, testing::ValuesIn(borders()), border_name);
+
+// ---- profiles
+
+TEST(Profile, IsTheTableAsJson) {
+    Table table = built_in_table();
+    table.rules[0].max_ranks = 7;
+    const Table same = table_from_json(to_json(table), "there");
+    EXPECT_EQ(same.rules, table.rules);
+    EXPECT_EQ(same.origin, "there");
+    EXPECT_EQ(to_json(same), to_json(table));
+}
+
+TEST(Profile, IsReadable) {
+    const Table table{"",
+                      {{CollectiveKind::allreduce, false, 4, 1024, "push", 0},
+                       {CollectiveKind::barrier, false, kMaxRanks, Rule::kAny, "mesh", 0}}};
+    EXPECT_EQ(to_json(table),
+              "{\"peal_profile\": 1, \"rules\": [\n"
+              "  {\"collective\":\"allreduce\",\"max_ranks\":4,\"max_bytes\":1024,"
+              "\"mode\":\"push\"},\n"
+              "  {\"collective\":\"barrier\",\"mode\":\"mesh\"}\n"
+              "]}\n");
+}
+
+std::string complaint(std::string_view text) {
+    const std::string message = message_of(Fault::usage, [&] { table_from_json(text, "p.json"); });
+    const std::string start = "profile p.json: ";
+    const std::string end =
+        "; write a new one with `peal tune`, or remove it to use the built-in table";
+    EXPECT_EQ(message.substr(0, start.size()), start);
+    EXPECT_TRUE(message.ends_with(end)) << message;
+    return message.substr(start.size(), message.size() - start.size() - end.size());
+}
+
+std::string complaint_about_rule(const std::string& rule) {
+    return complaint("{\"peal_profile\": 1, \"rules\": [" + rule + "]}");
+}
+
+TEST(Profile, SaysWhatIsWrong) {
+    EXPECT_EQ(complaint("{"), "it is not JSON");
+    EXPECT_EQ(complaint("[]"), "expected an object with \"peal_profile\": 1");
+    EXPECT_EQ(complaint("{\"peal_profile\": 2}"), "expected an object with \"peal_profile\": 1");
+    EXPECT_EQ(complaint("{\"peal_profile\": 1}"), "expected 'rules'");
+    EXPECT_EQ(complaint("{\"peal_profile\": 1, \"rules\": []}"),
+              "no rule for allreduce of any size on any number of ranks");
+}
+
+TEST(Profile, SaysWhatIsWrongWithARule) {
+    EXPECT_EQ(complaint_about_rule("5"), "rule 0: expected an object");
+    EXPECT_EQ(complaint_about_rule("{}"), "rule 0: expected a text 'collective'");
+    EXPECT_EQ(complaint_about_rule("{\"colective\": 1}"), "rule 0: unknown word 'colective'");
+    EXPECT_EQ(complaint_about_rule("{\"collective\": \"sum\"}"),
+              "rule 0: there is no collective 'sum'");
+    EXPECT_EQ(complaint_about_rule("{\"collective\": \"barrier\"}"),
+              "rule 0: expected a text 'mode'");
+    EXPECT_EQ(complaint_about_rule("{\"collective\": \"barrier\", \"mode\": \"fast\"}"),
+              "rule 0: barrier has no recipe 'fast'");
+    EXPECT_EQ(complaint_about_rule(
+                  "{\"collective\": \"allreduce\", \"on_window\": true, \"mode\": \"push\"}"),
+              "rule 0: allreduce has no recipe 'push' on a window");
+    EXPECT_EQ(complaint_about_rule(
+                  "{\"collective\": \"barrier\", \"mode\": \"mesh\", \"max_bytes\": -1}"),
+              "rule 0: expected 'max_bytes' to be a number from 0 to 4611686018427387904");
+    EXPECT_EQ(complaint_about_rule(
+                  "{\"collective\": \"barrier\", \"mode\": \"mesh\", \"max_ranks\": 1025}"),
+              "rule 0: expected 'max_ranks' to be a number from 0 to 1024");
+    EXPECT_EQ(complaint_about_rule("{\"collective\": \"allreduce\", \"mode\": \"pipeline\", "
+                                   "\"stage_bytes\": 8388609}"),
+              "rule 0: expected 'stage_bytes' to be a number from 0 to 8388608");
+    EXPECT_EQ(complaint_about_rule(
+                  "{\"collective\": \"allreduce\", \"mode\": \"mesh\", \"on_window\": 1}"),
+              "rule 0: expected 'on_window' to be true or false");
+}
+
+// $PEAL_PROFILE for the time of a test.
+class ProfileVariable {
+public:
+    explicit ProfileVariable(const std::string& value) { setenv("PEAL_PROFILE", value.c_str(), 1); }
+    ~ProfileVariable() { unsetenv("PEAL_PROFILE"); }
+    ProfileVariable(const ProfileVariable&) = delete;
+    ProfileVariable& operator=(const ProfileVariable&) = delete;
+};
+
+TEST(Profile, ComesFromTheEnvironment) {
+    const std::string path = testing::TempDir() + "peal_profile_test.json";
+    Table table = built_in_table();
+    table.rules.front().max_bytes = 77;
+    std::ofstream(path) << to_json(table);
+    const ProfileVariable variable(path);
+    EXPECT_EQ(applicable_table().origin, path);
+    EXPECT_EQ(applicable_table().rules, table.rules);
+    std::filesystem::remove(path);
+    EXPECT_EQ(message_of(Fault::usage, applicable_table), "profile " + path + ": cannot be read");
+}
+
+TEST(Profile, NoneMeansBuiltIn) {
+    const ProfileVariable variable("");
+    EXPECT_EQ(applicable_table().origin, "built in");
+    EXPECT_EQ(applicable_table().rules, built_in_table().rules);
+}
+
+}  // namespace
+}  // namespace peal::comm
