@@ -125,42 +125,52 @@ void FoldElements(Element element, std::uint8_t* dst, const Sources& sources, st
     }
 }
 
-inline void CopyBytes(std::uint8_t* dst, const std::uint8_t* src, std::size_t bytes) {
+// Four vectors at a time from `offset` on; returns where it ended, less than four from the end.
+template <class Store>
+HWY_INLINE std::size_t CopyBlocks(std::uint8_t* dst, const std::uint8_t* src, std::size_t offset,
+                                  std::size_t bytes, Store store) {
     const hn::ScalableTag<std::uint8_t> d;
     const std::size_t step = hn::Lanes(d);
-    std::size_t offset = 0;
     for (; offset + 4 * step <= bytes; offset += 4 * step) {
         const auto a = hn::LoadU(d, src + offset);
         const auto b = hn::LoadU(d, src + offset + step);
         const auto c = hn::LoadU(d, src + offset + 2 * step);
         const auto e = hn::LoadU(d, src + offset + 3 * step);
-        hn::StoreU(a, d, dst + offset);
-        hn::StoreU(b, d, dst + offset + step);
-        hn::StoreU(c, d, dst + offset + 2 * step);
-        hn::StoreU(e, d, dst + offset + 3 * step);
+        store(d, a, dst + offset);
+        store(d, b, dst + offset + step);
+        store(d, c, dst + offset + 2 * step);
+        store(d, e, dst + offset + 3 * step);
     }
-    std::memcpy(dst + offset, src + offset, bytes - offset);
+    return offset;
+}
+
+struct StoreCached {
+    template <class D>
+    HWY_INLINE void operator()(D d, hn::Vec<D> v, std::uint8_t* to) const {
+        hn::StoreU(v, d, to);
+    }
+};
+struct StoreStreaming {
+    template <class D>
+    HWY_INLINE void operator()(D d, hn::Vec<D> v, std::uint8_t* to) const {
+        hn::Stream(v, d, to);
+    }
+};
+
+inline void CopyBytes(std::uint8_t* dst, const std::uint8_t* src, std::size_t bytes) {
+    const std::size_t copied = CopyBlocks(dst, src, 0, bytes, StoreCached());
+    std::memcpy(dst + copied, src + copied, bytes - copied);
 }
 
 // Copies without reading the lines of dst first. Streams want whole aligned vectors; the two ends
 // are copied plainly.
 inline void StreamBytes(std::uint8_t* dst, const std::uint8_t* src, std::size_t bytes) {
-    const hn::ScalableTag<std::uint8_t> d;
-    const std::size_t step = hn::Lanes(d);
+    const std::size_t step = hn::Lanes(hn::ScalableTag<std::uint8_t>());
     const std::size_t misaligned = reinterpret_cast<std::uintptr_t>(dst) % step;
-    std::size_t offset = std::min(bytes, misaligned == 0 ? 0 : step - misaligned);
-    std::memcpy(dst, src, offset);
-    for (; offset + 4 * step <= bytes; offset += 4 * step) {
-        const auto a = hn::LoadU(d, src + offset);
-        const auto b = hn::LoadU(d, src + offset + step);
-        const auto c = hn::LoadU(d, src + offset + 2 * step);
-        const auto e = hn::LoadU(d, src + offset + 3 * step);
-        hn::Stream(a, d, dst + offset);
-        hn::Stream(b, d, dst + offset + step);
-        hn::Stream(c, d, dst + offset + 2 * step);
-        hn::Stream(e, d, dst + offset + 3 * step);
-    }
-    std::memcpy(dst + offset, src + offset, bytes - offset);
+    const std::size_t begin = std::min(bytes, misaligned == 0 ? 0 : step - misaligned);
+    std::memcpy(dst, src, begin);
+    const std::size_t copied = CopyBlocks(dst, src, begin, bytes, StoreStreaming());
+    std::memcpy(dst + copied, src + copied, bytes - copied);
 }
 
 template <class D>
