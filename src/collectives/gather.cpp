@@ -67,15 +67,7 @@ void pipeline(const Site& at) {
                 });
             });
         },
-        [&](const Site& other) {
-            slots.send(
-                other,
-                [&](const Site& here, const ExprPtr& i) { here.wait(at.root, Slots::phase(i)); },
-                [&](const Site& here, const ExprPtr& i) {
-                    here.stage(slots.chunk(i), slots.place(i));
-                    here.notify(at.root, Slots::phase(i));
-                });
-        });
+        [&](const Site& other) { slots.send_to_root(other); });
     at.advance(slots.chunks());
 }
 

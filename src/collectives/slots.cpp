@@ -64,4 +64,13 @@ void Slots::receive(const Site& at, const Step& fetch) const {
                  [&](LoweringBuilder& loop, const ExprPtr& i) { fetch(at.in(loop), i); });
 }
 
+void Slots::send_to_root(const Site& at) const {
+    send(
+        at, [&](const Site& here, const ExprPtr& i) { here.wait(at.root, phase(i)); },
+        [&](const Site& here, const ExprPtr& i) {
+            here.stage(chunk(i), place(i));
+            here.notify(at.root, phase(i));
+        });
+}
+
 }  // namespace peal::collectives

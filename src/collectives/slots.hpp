@@ -36,6 +36,8 @@ public:
     // gets a chunk and says phase(i) in return.
     void send(const Site& at, const Step& wait_for_readers, const Step& stage) const;
     void receive(const Site& at, const Step& fetch) const;
+    // The own vector, to the root, who says phase(i) when it has chunk i.
+    void send_to_root(const Site& at) const;
 
     static ExprPtr phase(const ExprPtr& i) { return i + 1; }
 

@@ -157,13 +157,15 @@ std::byte* Group::tiles(std::uint64_t bytes) {
 
 // ---------------------------------------------------------------------------- carrying out
 
+void Group::wake_whom_it_rang() {
+    ring_if_asleep(*world_, members_[static_cast<std::size_t>(core_.last().dst.rank)]);
+}
+
 bool Group::go_on() {
     while (phase_ != Phase::idle) {
         switch (core_.step()) {
             case Outcome::progressed: break;
-            case Outcome::rang:
-                ring_if_asleep(*world_, members_[static_cast<std::size_t>(core_.last().dst.rank)]);
-                break;
+            case Outcome::rang: wake_whom_it_rang(); break;
             case Outcome::foreign: pass_foreign_ring(); break;
             case Outcome::blocked: return false;
             case Outcome::done:
@@ -223,9 +225,7 @@ void Group::run(const KernelRequest& request) {
     core_.start(*request.tape, bound_);
     for (Outcome outcome = core_.step(); outcome != Outcome::done; outcome = core_.step()) {
         if (outcome == Outcome::blocked) wait_for_ring();
-        if (outcome == Outcome::rang) {
-            ring_if_asleep(*world_, members_[static_cast<std::size_t>(core_.last().dst.rank)]);
-        }
+        if (outcome == Outcome::rang) wake_whom_it_rang();
     }
 }
 

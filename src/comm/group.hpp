@@ -143,6 +143,7 @@ private:
     void leave_turn();
     void log();
     std::byte* tiles(std::uint64_t bytes);
+    void wake_whom_it_rang();
     void wait_for_ring();
 
     // failure.cpp

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // From the arguments of a call to a shape and buffers: what is asked for, and whether it can be.
 #include <cstddef>
-#include <functional>
 #include <limits>
 #include <string_view>
 
@@ -9,6 +8,7 @@
 
 #include "comm/group.hpp"
 #include "comm/window.hpp"
+#include "engine/overlap.hpp"
 
 namespace peal::comm {
 namespace {
@@ -66,14 +66,6 @@ std::uint64_t hash_of(std::span<const std::int64_t> counts) {
         hash = (hash ^ static_cast<std::uint64_t>(count)) * 0x100000001b3;
     }
     return hash & kMaxCount;
-}
-
-bool overlap(const void* a, std::uint64_t a_bytes, const void* b, std::uint64_t b_bytes) {
-    const auto* first = static_cast<const std::byte*>(a);
-    const auto* second = static_cast<const std::byte*>(b);
-    const std::less<const std::byte*> before;
-    return a_bytes > 0 && b_bytes > 0 && before(first, second + b_bytes) &&
-           before(second, first + a_bytes);
 }
 
 // Whether input and output are where they are for an in-place call.

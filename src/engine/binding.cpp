@@ -3,11 +3,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <functional>
 #include <string>
 #include <string_view>
 
 #include "engine/in_process.hpp"
+#include "engine/overlap.hpp"
 #include "engine/symmetric_memory.hpp"
 #include "peal/error.hpp"
 
@@ -91,11 +91,6 @@ void check_same_everywhere(std::size_t b, const Buffer& buffer,
 // Two arguments of one rank may share memory only if neither is written. An unknown direction
 // counts as written.
 bool is_written(const Buffer& buffer) { return buffer.direction != Direction::in; }
-
-bool overlap(const std::byte* a, std::uint64_t a_bytes, const std::byte* b, std::uint64_t b_bytes) {
-    const std::less<const std::byte*> before;
-    return a_bytes > 0 && b_bytes > 0 && before(a, b + b_bytes) && before(b, a + a_bytes);
-}
 
 void check_arguments_apart(const Plan& plan, const std::vector<Binding>& bindings) {
     for (std::size_t b = 0; b < bindings.size(); ++b) {
