@@ -58,9 +58,11 @@ struct Meaning {
     std::string name;
     std::vector<Staged> staged;
     std::vector<Expected> outputs;
-    bool in_order = false;   // combined in the order listed; otherwise in any order
-    bool same_bits = false;  // outputs of the same contributions are combined in the same order
-    bool meets = false;      // nobody returns before everybody has been called
+    bool in_order = false;  // combined in the order listed; otherwise in any order
+    // Outputs of the same contributions are combined in the same order, unless atomic additions
+    // gathered them: then there is no order to compare.
+    bool same_bits = false;
+    bool meets = false;  // nobody returns before everybody has been called
 };
 
 // Where a kernel takes its input and leaves its result: buffers of its plan.
@@ -73,7 +75,8 @@ struct Ports {
 // first argument that is read and its first that is written. Throws Error(usage) if there is none.
 Ports ports_of(const Collective& collective, const Plan& plan);
 
-// What the collective means for these plans.
+// What the collective means for these plans. Kernels of tile processors are held to a tolerance by
+// those who write them: of plans with pipes the same bits are not asked.
 Meaning meaning_of(const Collective& collective, const std::vector<Plan>& plans);
 Meaning meaning_of(const Collective& collective, int nranks, Ports ports);
 
@@ -121,7 +124,7 @@ struct CheckOptions {
 // ---------------------------------------------------------------------------- what came out
 
 enum class ViolationKind : std::uint8_t {
-    data_race,       // two ranks touch the same bytes, one writes, nothing orders them
+    data_race,       // two ranks touch the same bytes, not both reading or adding; no order
     deadlock,        // nobody can go on
     stale_signal,    // a wait passes on what an earlier call left in its cell
     unwritten_read,  // bytes are read that nobody wrote
@@ -130,7 +133,7 @@ enum class ViolationKind : std::uint8_t {
     overflow,        // a value does not fit its cell
     pipe_hazard,     // as data_race, between pipes of one rank; or a rule of the device is broken
     flag,            // awaited without set, set twice, left set, no such event
-    tile_memory,     // beyond what the device has, or misaligned
+    tile_memory,     // beyond what the device has, or misaligned; tiles placed by hand overlap
     wrong_result,    // the outputs are not what the collective means
 };
 std::string_view name(ViolationKind kind);
@@ -155,7 +158,7 @@ std::string to_text(const Step& step, const std::vector<CheckStage>& stages);
 struct Violation {
     ViolationKind kind = ViolationKind::data_race;
     std::string message;      // one sentence: who, what, where
-    std::vector<Step> steps;  // the instructions involved
+    std::vector<Step> steps;  // the instructions involved; last, who wrote a wrong result
     std::string memory;       // the bytes or the cell in question, "data@2[0..64)"; may be empty
     std::string found;        // wrong_result: the term; signals: the value
     std::string expected;

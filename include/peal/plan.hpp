@@ -79,14 +79,26 @@ struct Value {
 // ---------------------------------------------------------------------------- instructions
 
 enum class MapOp : std::uint8_t {
-    fill,        // dst = scalar
-    add_scalar,  // dst = src + scalar
-    mul_scalar,  // dst = src * scalar
+    fill,        // dst[i] = scalar
+    add_scalar,  // dst[i] = src[i] + scalar
+    mul_scalar,  // dst[i] = src[i] * scalar
+    convert,     // dst[i] = src[i], which has type `from`
+    row_sum,     // dst[0] = src[0] + src[1] + ... in order; dst is one element
 };
 
 // The units of a tile processor that run beside each other. `none` is a plain in-order core: the
-// instruction is done before the next one starts.
-enum class Pipe : std::uint8_t { none, scalar, load, vector, store, all };
+// instruction is done before the next one starts. The cube units are known for their flags only.
+enum class Pipe : std::uint8_t {
+    none,
+    scalar,
+    load,
+    vector,
+    store,
+    cube,
+    cube_load,
+    cube_store,
+    all,
+};
 
 // Bytes from one range to another of the same length. The ranges do not overlap.
 struct Copy {
@@ -104,12 +116,23 @@ struct Reduce {
     bool operator==(const Reduce&) const = default;
 };
 
-// Element-wise work with a scalar. `src` is unused by fill.
+// dst[i] += src[i], each element atomically, in tile memory or not. Several ranks may add to the
+// same bytes at once: the order of a sum that is gathered like this is open. Bytes of a window that
+// nobody wrote count as zero. dst and src do not overlap; dst is aligned to its elements.
+struct Accumulate {
+    Element element = Element::f32;
+    Range dst, src;
+    bool operator==(const Accumulate&) const = default;
+};
+
+// Work on the elements of one source. `src` is unused by fill, `scalar` by convert and row_sum.
+// Ranges have the same length but for convert (the same number of elements) and row_sum.
 struct Map {
     MapOp op = MapOp::fill;
-    Element element = Element::f32;
+    Element element = Element::f32;  // of dst
     double scalar = 0;
     Range dst, src;
+    Element from = Element::f32;  // of src; convert only
     bool operator==(const Map&) const = default;
 };
 
@@ -131,7 +154,8 @@ struct Wait {
     bool operator==(const Wait&) const = default;
 };
 
-// One-bit events between pipes; only in plans of tile processors.
+// One-bit events between pipes; only in plans of tile processors. Kernels have events 0 to 7.
+inline constexpr std::uint8_t kOwnEvent = 0xff;  // of an operation that orders its own pipes
 struct SetFlag {
     Pipe from = Pipe::none, to = Pipe::none;
     std::uint8_t event = 0;
@@ -147,12 +171,14 @@ struct PipeBarrier {
     bool operator==(const PipeBarrier&) const = default;
 };
 
-using Action = std::variant<Copy, Reduce, Map, Notify, Wait, SetFlag, WaitFlag, PipeBarrier>;
+using Action =
+    std::variant<Copy, Reduce, Accumulate, Map, Notify, Wait, SetFlag, WaitFlag, PipeBarrier>;
 
 struct Instruction {
     Action action;
     Pipe pipe = Pipe::none;  // where it runs
     std::uint32_t line = 0;  // line in Plan::source; 0 = unknown
+    bool joined = false;     // one operation of the kernel with the instruction before it: rows
 
     bool operator==(const Instruction&) const = default;
 };

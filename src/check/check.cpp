@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "check/explore.hpp"
+#include "check/last_writer.hpp"
 #include "check/linear.hpp"
 #include "check/meter.hpp"
 #include "check/model.hpp"
@@ -18,6 +19,7 @@ namespace {
 using namespace checker;  // NOLINT: this file is the door between the two
 
 Violation violation_of(const Model& model, Shown&& shown) {
+    name_last_writer(model, shown.schedule, shown.finding);
     Violation violation;
     violation.kind = shown.finding.kind;
     violation.message = std::move(shown.finding.message);

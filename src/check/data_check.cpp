@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "check/data_check.hpp"
 
+#include <array>
+#include <string_view>
+
 #include <fmt/format.h>
 
 #include "check/touch.hpp"
@@ -8,13 +11,16 @@
 namespace peal::checker {
 namespace {
 
-bool writes(const Model& model, Event event, const Clash& clash) {
-    bool does = false;
+// What the event does to the bytes of the clash: the most it does to any of them.
+std::string_view verb(const Model& model, Event event, const Clash& clash) {
+    constexpr std::array<std::string_view, 3> kVerbs = {"reads", "writes", "adds to"};
+    Use most = kRead;
     for_each_touch(
-        model, event, [&](RegionId region, std::uint64_t begin, std::uint64_t end, bool is_write) {
-            does |= is_write && region == clash.region && begin < clash.end && clash.begin < end;
+        model, event, [&](RegionId region, std::uint64_t begin, std::uint64_t end, const Use& use) {
+            const bool meets = region == clash.region && begin < clash.end && clash.begin < end;
+            if (meets && changes(use)) most = use;
         });
-    return does;
+    return kVerbs[static_cast<std::size_t>(most.kind)];
 }
 
 std::string text_of_entry(const Model& model, const Clash& clash) {
@@ -47,8 +53,7 @@ Finding clash_finding(const Model& model, const Clash& clash) {
     }
     finding.memory = text_of(region, clash.begin, clash.end);
     const auto does = [&](Event event) {
-        return fmt::format("{} {}", text_of(model, event),
-                           writes(model, event, clash) ? "writes" : "reads");
+        return fmt::format("{} {}", text_of(model, event), verb(model, event, clash));
     };
     const std::string_view line =
         region.kind == RegionKind::lines ? " (cells of one cache line, written back whole)" : "";

@@ -151,7 +151,8 @@ bool shows_contents(const Model& model, const Schedule& schedule, const Finding&
         if (model.op(event).origin == Origin::consumes) result.check(event, memory, findings);
     }
     return std::any_of(findings.list().begin(), findings.list().end(), [&](const Finding& other) {
-        return other.kind == finding.kind && other.events == finding.events;
+        return other.kind == finding.kind && other.events == finding.events &&
+               other.found == finding.found;
     });
 }
 

@@ -3,6 +3,8 @@
 
 #include <fmt/format.h>
 
+#include "plan/source_place.hpp"
+
 namespace peal::checker {
 namespace {
 
@@ -48,10 +50,10 @@ std::string text_of(const Model& model, Event event) {
         case Origin::line: break;
     }
     const Instruction& instruction = model.instruction(event);
-    const std::string line =
-        instruction.line == 0 ? "" : fmt::format(", line {}", instruction.line);
-    return fmt::format("rank {} (`{}`{}, call {})", rank,
-                       to_text(instruction, model.plan(op.call, rank)), line, op.call);
+    const Plan& plan = model.plan(op.call, rank);
+    const std::string place = source_place(instruction, plan);
+    return fmt::format("rank {} (`{}`{}{}, call {})", rank, to_text(instruction, plan),
+                       place.empty() ? "" : ", ", place, op.call);
 }
 
 }  // namespace peal::checker

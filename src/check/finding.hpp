@@ -17,6 +17,9 @@ struct Finding {
     std::vector<Event> pending;  // it shows while these have not happened
     bool simultaneous = false;   // the events are enabled at the same time
     bool whole_run = false;      // it shows when nobody can go on
+    // Contents that are wrong: bytes [begin, end) of a region.
+    RegionId region = kNone;
+    std::uint64_t begin = 0, end = 0;
     std::string message;
     std::string memory;
     std::string found;

@@ -5,12 +5,13 @@
 #include <vector>
 
 #include "check/clocks.hpp"
-#include "check/interval_map.hpp"
 #include "check/model.hpp"
+#include "check/use.hpp"
+#include "plan/interval_map.hpp"
 
 namespace peal::checker {
 
-// Two accesses to the same bytes, one of them a write, of different agents.
+// Two accesses of different agents to the same bytes that must be ordered.
 struct Conflict {
     Epoch earlier, later;  // in the order of the run
     RegionId region = kNone;
@@ -23,32 +24,52 @@ public:
     explicit AccessHistory(const Model& model);
 
     // What ends at `now` touches these bytes. Calls conflict(const Conflict&) for what came before
-    // and conflicts. If no conflict is ever unordered, no two accesses of the run are.
+    // and conflicts. If no conflict is ever unordered, no two conflicting accesses of the run are.
     template <class OnConflict>
     void touch(Epoch now, const Clocks& clocks, RegionId region, std::uint64_t begin,
-               std::uint64_t end, bool writes, OnConflict&& conflict) {
-        const auto meet = [&](Epoch other, std::uint64_t from, std::uint64_t to) {
-            if (other.time == 0 || other.agent == now.agent) return;
-            conflict(Conflict{other, now, region, from, to, clocks.knows(now.agent, other)});
-        };
-        regions_[region].update(begin, end,
-                                [&](std::uint64_t from, std::uint64_t to, Accesses& accesses) {
-                                    meet(accesses.write, from, to);
-                                    if (!writes) return add_read(accesses, now, clocks);
-                                    for (const Epoch read : accesses.reads) meet(read, from, to);
-                                });
-        if (writes) regions_[region].assign(begin, end, Accesses{now, {}});
+               std::uint64_t end, const Use& use, OnConflict&& on_conflict) {
+        bool is_ordered = true;
+        regions_[region].update(
+            begin, end, [&](std::uint64_t from, std::uint64_t to, Accesses& accesses) {
+                const auto meet = [&](const Access& other) {
+                    const bool is_other = other.at.time != 0 && other.at.agent != now.agent;
+                    if (!is_other || !conflict(other.use, use)) return;
+                    const bool knows = clocks.knows(now.agent, other.at);
+                    is_ordered &= knows;
+                    on_conflict(Conflict{other.at, now, region, from, to, knows});
+                };
+                meet(accesses.write);
+                for (const Access& access : accesses.since) meet(access);
+                add({now, use}, clocks, accesses);
+            });
+        if (use.kind == Use::Kind::write && is_ordered) {
+            regions_[region].assign(begin, end, {{now, use}, {}});
+        }
     }
 
 private:
+    struct Access {
+        Epoch at;
+        Use use;
+    };
     struct Accesses {
-        Epoch write;
-        std::vector<Epoch> reads;  // since that write; none is ordered before another
+        Access write;
+        // Of one use, none is ordered before another. Also what races with the write.
+        std::vector<Access> since;
     };
 
-    static void add_read(Accesses& accesses, Epoch now, const Clocks& clocks) {
-        std::erase_if(accesses.reads, [&](Epoch read) { return clocks.knows(now.agent, read); });
-        accesses.reads.push_back(now);
+    // What is known and does no more to the bytes need not be remembered.
+    static void add(const Access& access, const Clocks& clocks, Accesses& accesses) {
+        const bool is_write = access.use.kind == Use::Kind::write;
+        const auto is_known = [&](const Access& other) {
+            return clocks.knows(access.at.agent, other.at);
+        };
+        std::erase_if(accesses.since, [&](const Access& other) {
+            return (is_write || other.use == access.use) && is_known(other);
+        });
+        if (!is_write) return accesses.since.push_back(access);
+        if (!is_known(accesses.write)) accesses.since.push_back(accesses.write);
+        accesses.write = access;
     }
 
     std::vector<IntervalMap<Accesses>> regions_;

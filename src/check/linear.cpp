@@ -34,11 +34,12 @@ public:
         const Op& op = model_.op(event);
         if (op.kind != OpKind::data) return;
         const Epoch now = clocks.now(event.agent);
-        for_each_touch(model_, event,
-                       [&](RegionId region, std::uint64_t begin, std::uint64_t end, bool writes) {
-                           history_.touch(now, clocks, region, begin, end, writes,
-                                          [&](const Conflict& conflict) { judge(conflict); });
-                       });
+        for_each_touch(
+            model_, event,
+            [&](RegionId region, std::uint64_t begin, std::uint64_t end, const Use& use) {
+                history_.touch(now, clocks, region, begin, end, use,
+                               [&](const Conflict& conflict) { judge(conflict); });
+            });
         memory_.execute(event, findings_);
         if (op.origin == Origin::consumes) result_.check(event, memory_, findings_);
     }

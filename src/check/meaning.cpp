@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What the built-in collectives mean.
+#include <algorithm>
 #include <functional>
 
 #include <fmt/format.h>
@@ -7,6 +8,7 @@
 #include "peal/check.hpp"
 #include "peal/collective.hpp"
 #include "peal/error.hpp"
+#include "plan/without_pipes.hpp"
 
 namespace peal {
 namespace {
@@ -173,7 +175,10 @@ Meaning meaning_of(const Collective& collective, int nranks, Ports ports) {
 
 Meaning meaning_of(const Collective& collective, const std::vector<Plan>& plans) {
     if (plans.empty()) throw Error(Fault::usage, "there are no plans to give a meaning to");
-    return meaning_of(collective, static_cast<int>(plans.size()), ports_of(collective, plans[0]));
+    Meaning meaning =
+        meaning_of(collective, static_cast<int>(plans.size()), ports_of(collective, plans[0]));
+    if (std::any_of(plans.begin(), plans.end(), uses_pipes)) meaning.same_bits = false;
+    return meaning;
 }
 
 }  // namespace peal

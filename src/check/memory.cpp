@@ -29,6 +29,8 @@ void SymbolicMemory::execute(Event event, Findings& findings) {
         copy(*what);
     } else if (const auto* what = std::get_if<Reduce>(&action)) {
         reduce(*what);
+    } else if (const auto* what = std::get_if<Accumulate>(&action)) {
+        accumulate(*what);
     } else if (const auto* what = std::get_if<Map>(&action)) {
         map(*what);
     }
@@ -59,13 +61,13 @@ RegionId SymbolicMemory::region_of(const Range& range) const {
 }
 
 void SymbolicMemory::read(const Range& source, std::uint64_t destination,
-                          std::vector<Piece>& pieces) {
+                          std::vector<Piece>& pieces, bool must_be_written) {
     pieces.clear();
     const auto by = static_cast<std::int64_t>(source.offset - destination);
     regions_[region_of(source)].visit(
         source.offset, end_of(source),
         [&](std::uint64_t begin, std::uint64_t end, const Content& content) {
-            if (content.term == kUnwritten) report_unwritten(source, begin, end);
+            if (content.term == kUnwritten && must_be_written) report_unwritten(source, begin, end);
             const std::uint64_t at = begin - source.offset + destination;
             const Content moved = terms_.moved(content, by);
             if (!pieces.empty() && pieces.back().content == moved) {
@@ -105,7 +107,9 @@ void SymbolicMemory::reduce(const Reduce& reduce) {
     read(reduce.src[0], reduce.dst.offset, result_);
     for (std::size_t i = 1; i < reduce.src.size(); ++i) {
         read(reduce.src[i], reduce.dst.offset, operand_);
-        fold_in(reduce, operand_);
+        merge([&](Content left, Content right) {
+            return terms_.combine(reduce.op, reduce.element, left, right, reduce.dst.offset);
+        });
     }
     const bool is_narrow = reduce.element == Element::f16 || reduce.element == Element::bf16;
     const bool loses_bits = reduce.op == ReduceOp::sum || reduce.op == ReduceOp::prod;
@@ -117,23 +121,37 @@ void SymbolicMemory::reduce(const Reduce& reduce) {
     write(reduce.dst, result_);
 }
 
-// result_ = result_ op operand, where both cover the destination.
-void SymbolicMemory::fold_in(const Reduce& reduce, const std::vector<Piece>& operand) {
+template <class Merge>
+void SymbolicMemory::merge(Merge&& merge) {
     merged_.clear();
     for (std::size_t i = 0, j = 0; i < result_.size();) {
-        const std::uint64_t begin = std::max(result_[i].begin, operand[j].begin);
-        const std::uint64_t end = std::min(result_[i].end, operand[j].end);
-        merged_.push_back({begin, end,
-                           terms_.combine(reduce.op, reduce.element, result_[i].content,
-                                          operand[j].content, reduce.dst.offset)});
+        const std::uint64_t begin = std::max(result_[i].begin, operand_[j].begin);
+        const std::uint64_t end = std::min(result_[i].end, operand_[j].end);
+        merged_.push_back({begin, end, merge(result_[i].content, operand_[j].content)});
         if (result_[i].end == end) ++i;
-        if (operand[j].end == end) ++j;
+        if (operand_[j].end == end) ++j;
     }
     result_.swap(merged_);
 }
 
+// Windows begin zeroed; other memory that nobody wrote has no value to add to.
+void SymbolicMemory::accumulate(const Accumulate& accumulate) {
+    const Element element = accumulate.element;
+    const Range& dst = accumulate.dst;
+    if (dst.length == 0) return;
+    const std::uint64_t at = dst.offset;
+    const Plan& plan = model_.plan(model_.op(event_).call, model_.agents[event_.agent].rank);
+    const bool is_window = !is_tile(dst) && plan.buffers[dst.buffer].kind == BufferKind::window;
+    read(accumulate.src, at, operand_);
+    read(dst, at, result_, !is_window);
+    merge([&](Content sum, Content added) { return terms_.gathered(element, sum, added, at); });
+    write(dst, result_);
+}
+
 void SymbolicMemory::map(const Map& map) {
     if (map.dst.length == 0) return;
+    if (map.op == MapOp::convert) return convert(map);
+    if (map.op == MapOp::row_sum) return sum_row(map);
     if (map.op == MapOp::fill) {
         result_ = {{map.dst.offset, end_of(map.dst),
                     terms_.fill(map.element, map.scalar, map.dst.offset)}};
@@ -145,6 +163,53 @@ void SymbolicMemory::map(const Map& map) {
         }
     }
     write(map.dst, result_);
+}
+
+// Where whole elements of one content are converted, the result has one content too. An element
+// that is made of several contents is a content of its own.
+void SymbolicMemory::convert(const Map& map) {
+    const std::uint64_t from = bytes_of(map.from), to = bytes_of(map.element);
+    read(map.src, 0, operand_);
+    result_.clear();
+    const auto add = [&](std::uint64_t first, std::uint64_t last, Content content) {
+        result_.push_back({map.dst.offset + first * to, map.dst.offset + last * to, content});
+    };
+    std::uint64_t done = 0;
+    for (const Piece& piece : operand_) {
+        const std::uint64_t first = (piece.begin + from - 1) / from, last = piece.end / from;
+        for (; done < std::min(first, last); ++done) {
+            add(done, done + 1,
+                terms_.computed(MapOp::convert, map.element, map.from,
+                                stretches(done * from, (done + 1) * from),
+                                map.dst.offset + done * to));
+        }
+        if (first >= last) continue;
+        const Content begin = terms_.moved(piece.content, static_cast<std::int64_t>(first * from));
+        add(first, last,
+            terms_.converted(map.element, map.from, begin, map.dst.offset + first * to));
+        done = last;
+    }
+    write(map.dst, result_);
+}
+
+void SymbolicMemory::sum_row(const Map& map) {
+    read(map.src, 0, operand_);
+    const Content sum = terms_.computed(MapOp::row_sum, map.element, map.element,
+                                        stretches(0, map.src.length), map.dst.offset);
+    result_ = {{map.dst.offset, end_of(map.dst), sum}};
+    write(map.dst, result_);
+}
+
+std::vector<Stretch> SymbolicMemory::stretches(std::uint64_t begin, std::uint64_t end) const {
+    std::vector<Stretch> list;
+    for (const Piece& piece : operand_) {
+        const std::uint64_t from = std::max(begin, piece.begin);
+        const std::uint64_t until = std::min(end, piece.end);
+        if (from >= until) continue;
+        const Content first = terms_.moved(piece.content, static_cast<std::int64_t>(from));
+        list.push_back({first, until - from});
+    }
+    return list;
 }
 
 }  // namespace peal::checker

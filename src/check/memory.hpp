@@ -5,8 +5,8 @@
 #include <vector>
 
 #include "check/finding.hpp"
-#include "check/interval_map.hpp"
 #include "check/term.hpp"
+#include "plan/interval_map.hpp"
 
 namespace peal::checker {
 
@@ -32,13 +32,21 @@ private:
     void stage(const Op& op, std::int32_t rank);
     void copy(const Copy& copy);
     void reduce(const Reduce& reduce);
+    void accumulate(const Accumulate& accumulate);
     void map(const Map& map);
+    void convert(const Map& map);
+    void sum_row(const Map& map);
 
     // What `source` holds, seen from the offsets of the destination.
-    void read(const Range& source, std::uint64_t destination, std::vector<Piece>& pieces);
+    void read(const Range& source, std::uint64_t destination, std::vector<Piece>& pieces,
+              bool must_be_written = true);
     void write(const Range& destination, const std::vector<Piece>& pieces);
     void report_unwritten(const Range& source, std::uint64_t begin, std::uint64_t end);
-    void fold_in(const Reduce& reduce, const std::vector<Piece>& operand);
+    // result_ = merge(result_, operand_) piece by piece, where both cover the same bytes.
+    template <class Merge>
+    void merge(Merge&& merge);
+    // The bytes [begin, end) of operand_.
+    std::vector<Stretch> stretches(std::uint64_t begin, std::uint64_t end) const;
     RegionId region_of(const Range& range) const;
 
     const Model& model_;

@@ -76,7 +76,7 @@ std::uint32_t MemoryStates::run(std::uint32_t memory, const Segment& segment, Fi
     }
     std::vector<std::uint32_t> changed = before;
     for (const Touch& touch : segment.touches) {
-        if (touch.writes) changed[touch.region] = intern(scratch_.region(touch.region));
+        if (changes(touch.use)) changed[touch.region] = intern(scratch_.region(touch.region));
     }
     return intern(std::move(changed));
 }

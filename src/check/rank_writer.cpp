@@ -17,7 +17,8 @@ void insert_once(std::vector<T>& list, const T& item) {
     if (std::find(list.begin(), list.end(), item) == list.end()) list.push_back(item);
 }
 
-constexpr std::array kBesidePipes = {Pipe::load, Pipe::vector, Pipe::store};
+constexpr std::array kBesidePipes = {Pipe::load, Pipe::vector,    Pipe::store,
+                                     Pipe::cube, Pipe::cube_load, Pipe::cube_store};
 
 Pipe pipe_of(const Instruction& instruction) {
     if (const auto* set = std::get_if<SetFlag>(&instruction.action)) return set->from;
@@ -254,7 +255,7 @@ private:
     std::uint32_t call_ = 0;
     AgentId main_ = kNone;
     std::size_t main_ops_ = 0;
-    std::array<Lane, 6> lanes_;
+    std::array<Lane, static_cast<std::size_t>(Pipe::all) + 1> lanes_;
     std::map<std::tuple<Pipe, Pipe, std::uint8_t>, CellId> flags_;
     std::map<std::pair<CellId, OpKind>, std::int64_t> flag_counts_;
     std::map<CellId, Asked> asked_;

@@ -48,10 +48,7 @@ void ResultCheck::check_piece(const Piece& piece, Findings& findings) {
                                            ? ViolationKind::unwritten_read
                                            : ViolationKind::wrong_result;
             if (!findings.wants(kind, {piece.event})) return;
-            Finding finding;
-            finding.kind = kind;
-            finding.events = {piece.event};
-            finding.memory = where(piece);
+            Finding finding = finding_at(piece, kind, {piece.event});
             finding.found =
                 text_of(terms_, model_, piece.content, piece.begin - piece.output->offset,
                         piece.end - piece.output->offset);
@@ -65,7 +62,9 @@ void ResultCheck::check_piece(const Piece& piece, Findings& findings) {
         }
         right_.insert(key);
     }
-    if (meaning(piece).same_bits) check_same_bits(piece, findings);
+    // What was gathered has no order that could be the same.
+    const bool has_order = !terms_[piece.content.term].is_open;
+    if (meaning(piece).same_bits && has_order) check_same_bits(piece, findings);
 }
 
 std::vector<Leaf> ResultCheck::expected_leaves(const Piece& piece) {
@@ -117,10 +116,8 @@ void ResultCheck::check_same_bits(const Piece& piece, Findings& findings) {
             is_first = true;
         } else if (other.content != piece.content &&
                    findings.wants(ViolationKind::wrong_result, {other.event, piece.event})) {
-            Finding finding;
-            finding.kind = ViolationKind::wrong_result;
-            finding.events = {other.event, piece.event};
-            finding.memory = where(piece);
+            Finding finding =
+                finding_at(piece, ViolationKind::wrong_result, {other.event, piece.event});
             finding.found = text_of(terms_, model_, piece.content, from, to);
             finding.expected = text_of(terms_, model_, other.content, from, to);
             finding.message = fmt::format(
@@ -135,11 +132,18 @@ void ResultCheck::check_same_bits(const Piece& piece, Findings& findings) {
 
 // ---------------------------------------------------------------------------- text
 
-std::string ResultCheck::where(const Piece& piece) const {
+Finding ResultCheck::finding_at(const Piece& piece, ViolationKind kind,
+                                std::vector<Event> events) const {
     const std::uint32_t call = model_.op(piece.event).call;
     const std::int32_t rank = model_.agents[piece.event.agent].rank;
-    const RegionId region = model_.region(call, piece.output->buffer, rank);
-    return text_of(model_.regions[region], piece.begin, piece.end);
+    Finding finding;
+    finding.kind = kind;
+    finding.events = std::move(events);
+    finding.region = model_.region(call, piece.output->buffer, rank);
+    finding.begin = piece.begin;
+    finding.end = piece.end;
+    finding.memory = text_of(model_.regions[finding.region], piece.begin, piece.end);
+    return finding;
 }
 
 std::string ResultCheck::text_of_expected(const Piece& piece) {
@@ -175,7 +179,8 @@ std::string ResultCheck::difference(const Piece& piece) {
     };
     const std::string text =
         part("missing", missing) + part("counted twice", doubled) + part("not asked for", foreign);
-    return text.empty() ? "the order is another one" : text.substr(2);
+    if (!text.empty()) return text.substr(2);
+    return terms_[piece.content.term].is_open ? "the order is open" : "the order is another one";
 }
 
 }  // namespace peal::checker

@@ -41,7 +41,8 @@ private:
     Content expected_chain(const Piece& piece);
     std::string text_of_expected(const Piece& piece);
     std::string difference(const Piece& piece);
-    std::string where(const Piece& piece) const;
+    // A finding about the contents of the piece.
+    Finding finding_at(const Piece& piece, ViolationKind kind, std::vector<Event> events) const;
     const Meaning& meaning(const Piece& piece) const;
 
     const Model& model_;

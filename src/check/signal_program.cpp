@@ -52,8 +52,8 @@ void SignalProgram::add_segment(const Model& model, AgentId agent, std::uint32_t
     for (std::uint32_t op = begin; op < end; ++op) {
         const Event event{agent, op};
         for_each_touch(model, event,
-                       [&](RegionId region, std::uint64_t from, std::uint64_t to, bool writes) {
-                           segment.touches.push_back({region, from, to, writes, event});
+                       [&](RegionId region, std::uint64_t from, std::uint64_t to, const Use& use) {
+                           segment.touches.push_back({region, from, to, use, event});
                            segment.has_contents |= model.regions[region].kind == RegionKind::data;
                        });
     }

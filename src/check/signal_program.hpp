@@ -10,6 +10,7 @@
 
 #include "check/condition.hpp"
 #include "check/model.hpp"
+#include "check/use.hpp"
 
 namespace peal::checker {
 
@@ -57,12 +58,12 @@ struct SignalOp {
 struct Touch {
     RegionId region = kNone;
     std::uint64_t begin = 0, end = 0;
-    bool writes = false;
+    Use use;
     Event event;
 };
 
 inline bool conflicts(const Touch& a, const Touch& b) {
-    return a.region == b.region && (a.writes || b.writes) && a.begin < b.end && b.begin < a.end;
+    return a.region == b.region && conflict(a.use, b.use) && a.begin < b.end && b.begin < a.end;
 }
 
 struct Segment {

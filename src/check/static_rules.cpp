@@ -7,7 +7,10 @@
 
 #include <fmt/format.h>
 
+#include "check/tile_overlap.hpp"
 #include "plan/access.hpp"
+#include "plan/source_place.hpp"
+#include "plan/without_pipes.hpp"
 
 namespace peal::checker {
 namespace {
@@ -36,6 +39,7 @@ public:
             check_load(plan_.instructions[i]);
         }
         for (const auto& [flag, use] : flags_) check_use(flag, use);
+        if (uses_pipes(plan_)) check_placed_tiles();
     }
 
 private:
@@ -45,22 +49,25 @@ private:
     };
     using FlagName = std::tuple<Pipe, Pipe, std::uint8_t>;
 
+    Step step_at(std::int32_t index) const { return {0, number_, plan_.rank, index, -1}; }
+
     template <class... Args>
-    void report(ViolationKind kind, std::int32_t index, std::string memory,
-                fmt::format_string<Args...> format, Args&&... args) {
+    Violation& report(ViolationKind kind, std::int32_t index, std::string memory,
+                      fmt::format_string<Args...> format, Args&&... args) {
         Violation violation;
         violation.kind = kind;
         violation.memory = std::move(memory);
-        violation.steps = {{0, number_, plan_.rank, index, -1}};
+        violation.steps = {step_at(index)};
         violation.schedule = violation.steps;
         violation.message = fmt::format("rank {}: {}", plan_.rank,
                                         fmt::format(format, std::forward<Args>(args)...));
-        out_.push_back(std::move(violation));
+        return out_.emplace_back(std::move(violation));
     }
 
-    std::string instruction() const {
-        return to_text(plan_.instructions[static_cast<std::size_t>(index_)], plan_);
+    std::string text_of(std::int32_t index) const {
+        return to_text(plan_.instructions[static_cast<std::size_t>(index)], plan_);
     }
+    std::string instruction() const { return text_of(index_); }
     const Plan* plan_of(std::int32_t rank) const {
         const bool exists = rank >= 0 && rank < plan_.nranks;
         return exists ? &(*stage_.plans)[static_cast<std::size_t>(rank)] : nullptr;
@@ -92,10 +99,77 @@ private:
                    "`{}` needs more tile memory than the {} bytes of the device", instruction(),
                    device_.tile_bytes);
         }
-        if (device_.tile_alignment != 0 && range.offset % device_.tile_alignment != 0) {
+        // Where an operation goes by rows, the first one is where the tile starts.
+        const bool is_start = !plan_.instructions[static_cast<std::size_t>(index_)].joined;
+        if (is_start && device_.tile_alignment != 0 && range.offset % device_.tile_alignment != 0) {
             report(ViolationKind::tile_memory, index_, memory,
                    "`{}` starts a tile at byte {}, which is no multiple of {}", instruction(),
                    range.offset, device_.tile_alignment);
+        }
+    }
+
+    // Tiles that Peal places do not overlap and fit, so this is about those of people.
+    void check_placed_tiles() {
+        for (std::size_t i = 0; i < plan_.instructions.size(); ++i) {
+            index_ = static_cast<std::int32_t>(i);
+            check_operands(plan_.instructions[i].action);
+        }
+        check_overlaps();
+        check_room();
+    }
+
+    // An element-wise operation may write where it reads, but not beside it.
+    void check_operands(const Action& action) {
+        std::vector<Range> reads;
+        for_each_access(
+            action, [&](const Range& range) { reads.push_back(range); },
+            [&](const Range& written) {
+                for (const Range& read : reads) {
+                    if (!is_tile(read) || !is_tile(written) || equal_or_disjoint(written, read)) {
+                        continue;
+                    }
+                    report(ViolationKind::tile_memory, index_,
+                           fmt::format("tile[{}..{})", read.offset, end_of(read)),
+                           "`{}` writes tile[{}..{}), which overlaps tile[{}..{}) that it reads",
+                           instruction(), written.offset, end_of(written), read.offset,
+                           end_of(read));
+                    return;
+                }
+            });
+    }
+
+    // A tile is larger than its valid part: what is used may fit and the tile may not.
+    void check_room() {
+        if (device_.tile_bytes == 0 || plan_.tile_bytes <= device_.tile_bytes) return;
+        std::int32_t farthest = 0;
+        std::uint64_t end = 0;
+        for (std::size_t i = 0; i < plan_.instructions.size(); ++i) {
+            for_each_range(plan_.instructions[i].action, [&](const Range& range) {
+                if (!is_tile(range) || end_of(range) <= end) return;
+                end = end_of(range);
+                farthest = static_cast<std::int32_t>(i);
+            });
+        }
+        if (end > device_.tile_bytes) return;  // was reported where it is used
+        report(ViolationKind::tile_memory, farthest, "tile",
+               "the tiles end at byte {}, beyond the {} bytes of the device", plan_.tile_bytes,
+               device_.tile_bytes);
+    }
+
+    void check_overlaps() {
+        for (const TileOverlap& overlap : overlapping_tiles(plan_)) {
+            const auto& [read, written, is_overwritten] = overlap;
+            const auto reader = static_cast<std::int32_t>(read.instruction);
+            const auto writer = static_cast<std::int32_t>(written.instruction);
+            const std::string memory = fmt::format("tile[{}..{})", read.begin, read.end);
+            const std::string place = source_place(plan_.instructions[written.instruction], plan_);
+            Violation& violation =
+                report(ViolationKind::tile_memory, reader, memory,
+                       "`{}` reads {}, part of which instruction {}{} {} as tile[{}..{})",
+                       text_of(reader), memory, writer, place.empty() ? "" : " (" + place + ")",
+                       is_overwritten ? "overwrote" : "wrote", written.begin, written.end);
+            violation.steps.push_back(step_at(writer));
+            violation.schedule = {step_at(writer), step_at(reader)};
         }
     }
 
@@ -130,7 +204,7 @@ private:
     }
 
     void check_event(unsigned event) {
-        if (event < kEvents) return;
+        if (event < kEvents || event == kOwnEvent) return;
         report(ViolationKind::flag, index_, "", "`{}`: events are numbered 0 to {}", instruction(),
                kEvents - 1);
     }
@@ -166,7 +240,7 @@ private:
             }
         } else if (const auto* barrier = std::get_if<PipeBarrier>(&action)) {
             if (barrier->pipe == Pipe::all || barrier->pipe == Pipe::load) outstanding_ = -1;
-        } else if (instruction.pipe == Pipe::load) {
+        } else if (instruction.pipe == Pipe::load && !instruction.joined) {
             issue_load();
         }
     }

@@ -3,6 +3,8 @@
 
 #include <algorithm>
 #include <bit>
+#include <tuple>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -36,7 +38,7 @@ std::size_t TermTable::Hash::operator()(const Term& term) const {
     mix(static_cast<std::uint64_t>(term.left) << 32 | term.right);
     mix(static_cast<std::uint64_t>(term.left_shift));
     mix(static_cast<std::uint64_t>(term.right_shift));
-    mix(term.scalar ^ term.region);
+    mix(term.scalar ^ term.region ^ static_cast<std::uint64_t>(term.from) << 56);
     return hash;
 }
 
@@ -72,7 +74,7 @@ Content TermTable::fill(Element element, double scalar, std::uint64_t at) {
 // Gives the new term the coordinate of its first part that has one, so that the same combination
 // at another place is the same term.
 Content TermTable::anchored(Term term, Content left, Content right, std::uint64_t at) {
-    const bool has_right = term.kind == Term::Kind::combine;
+    const bool has_right = term.kind == Term::Kind::combine || term.kind == Term::Kind::gathered;
     const bool by_left = terms_[left.term].period == 0;
     const bool by_right = has_right && terms_[right.term].period == 0;
     std::int64_t anchor = by_right && !by_left ? right.shift : left.shift;
@@ -82,6 +84,7 @@ Content TermTable::anchored(Term term, Content left, Content right, std::uint64_
     }
     term.phase = static_cast<std::uint8_t>(
         modulo(static_cast<std::int64_t>(at) + anchor, size_of(term.element)));
+    term.is_open |= terms_[left.term].is_open || terms_[right.term].is_open;
     term.left = left.term;
     term.left_shift = normal_shift(terms_[left.term], left.shift - anchor);
     if (has_right) {
@@ -98,6 +101,55 @@ Content TermTable::combine(ReduceOp op, Element element, Content left, Content r
     term.op = op;
     term.element = element;
     return anchored(term, left, right, at);
+}
+
+// A list that begins with nothing and grows by one part at a time, the parts sorted. So there is
+// one list for each bag of parts.
+Content TermTable::gathered(Element element, Content sum, Content added, std::uint64_t at) {
+    const auto part_of = [&](Content list) {
+        const Term& term = terms_[list.term];
+        return moved({term.right, list.shift}, term.right_shift);
+    };
+    const auto is_list = [&](Content content) {
+        return terms_[content.term].kind == Term::Kind::gathered &&
+               is_in_phase(content, element, at);
+    };
+    const auto comes_before = [](Content a, Content b) {
+        return Leaf{a.term, a.shift} < Leaf{b.term, b.shift};
+    };
+    if (sum.term == kUnwritten || is_zero(sum.term)) {
+        sum = {};
+    } else if (!is_list(sum)) {
+        sum = linked(element, {}, sum, at);
+    }
+    std::vector<Content> later;
+    while (is_list(sum) && comes_before(added, part_of(sum))) {
+        const Term& term = terms_[sum.term];
+        later.push_back(part_of(sum));
+        sum = moved({term.left, sum.shift}, term.left_shift);
+    }
+    sum = linked(element, sum, added, at);
+    for (; !later.empty(); later.pop_back()) sum = linked(element, sum, later.back(), at);
+    return sum;
+}
+
+Content TermTable::linked(Element element, Content sum, Content added, std::uint64_t at) {
+    Term term;
+    term.kind = Term::Kind::gathered;
+    term.element = element;
+    term.is_open = true;
+    return anchored(term, sum, added, at);
+}
+
+// All bytes are 0, whatever the element.
+bool TermTable::is_zero(TermId id) const {
+    return terms_[id].kind == Term::Kind::fill && terms_[id].scalar == 0;
+}
+
+bool TermTable::is_in_phase(Content content, Element element, std::uint64_t at) const {
+    const Term& term = terms_[content.term];
+    return term.element == element &&
+           modulo(static_cast<std::int64_t>(at) + content.shift, size_of(element)) == term.phase;
 }
 
 Content TermTable::rounded(Element element, Content content, std::uint64_t at) {
@@ -117,6 +169,46 @@ Content TermTable::mapped(MapOp map, Element element, double scalar, Content con
     return anchored(term, content, {}, at);
 }
 
+// Element k of the term is made from element k of its part, counted from coordinate left_shift.
+Content TermTable::converted(Element to, Element from, Content content, std::uint64_t at) {
+    content = moved(content, 0);
+    const std::int64_t size = size_of(from);
+    Term term;
+    term.kind = Term::Kind::converted;
+    term.element = to;
+    term.from = from;
+    term.is_open = terms_[content.term].is_open;
+    term.left = content.term;
+    term.left_shift = modulo(content.shift, size);
+    const std::int64_t period = terms_[content.term].period;
+    term.period = static_cast<std::uint8_t>(
+        period == 0 ? 0 : std::max<std::int64_t>(period / size, 1) * size_of(to));
+    const std::int64_t first = (content.shift - term.left_shift) / size;
+    const Content result{intern(term), first * size_of(to)};
+    return moved(result, -static_cast<std::int64_t>(at));
+}
+
+Content TermTable::computed(MapOp map, Element element, Element from,
+                            const std::vector<Stretch>& bytes, std::uint64_t at) {
+    Term list;
+    list.kind = Term::Kind::bytes;
+    for (const Stretch& stretch : bytes) {
+        list.is_open |= terms_[stretch.content.term].is_open;
+        list.right = stretch.content.term;
+        list.right_shift = stretch.content.shift;
+        list.scalar = stretch.bytes;
+        list.left = intern(list);
+    }
+    Term term;
+    term.kind = Term::Kind::computed;
+    term.map = map;
+    term.element = element;
+    term.from = from;
+    term.is_open = list.is_open;
+    term.left = list.left;
+    return {intern(term), -static_cast<std::int64_t>(at)};
+}
+
 Content TermTable::moved(Content content, std::int64_t by) const {
     return {content.term, normal_shift(terms_[content.term], content.shift + by)};
 }
@@ -129,12 +221,13 @@ std::vector<Leaf> TermTable::leaves(Content content, ReduceOp op, Element elemen
         const Content next = open.back();
         open.pop_back();
         const Term& term = terms_[next.term];
-        const bool in_phase =
-            term.element == element &&
-            modulo(static_cast<std::int64_t>(at) + next.shift, size_of(element)) == term.phase;
-        if (term.kind == Term::Kind::combine && term.op == op && in_phase) {
+        const bool in_phase = is_in_phase(next, element, at);
+        const bool is_combined = term.kind == Term::Kind::combine && term.op == op;
+        const bool is_gathered = term.kind == Term::Kind::gathered && op == ReduceOp::sum;
+        if ((is_combined || is_gathered) && in_phase) {
             open.push_back({term.right, next.shift + term.right_shift});
-            open.push_back({term.left, next.shift + term.left_shift});
+            const bool ends = is_gathered && term.left == kUnwritten;
+            if (!ends) open.push_back({term.left, next.shift + term.left_shift});
         } else if (term.kind == Term::Kind::rounded && in_phase) {
             open.push_back({term.left, next.shift + term.left_shift});
         } else {
@@ -164,11 +257,16 @@ public:
             case Term::Kind::unwritten: return "unwritten";
             case Term::Kind::input: return input(content);
             case Term::Kind::fill: return fmt::format("fill({})", scalar(term));
-            case Term::Kind::combine: return combination(content);
+            case Term::Kind::combine: return combination(name(term.op), content);
+            case Term::Kind::gathered: return combination("sum in any order", content);
             case Term::Kind::rounded: return (*this)(part(content, term.left, term.left_shift));
             case Term::Kind::mapped:
                 return fmt::format("{} {} {}", (*this)(part(content, term.left, term.left_shift)),
                                    term.map == MapOp::mul_scalar ? '*' : '+', scalar(term));
+            case Term::Kind::converted: return conversion(content);
+            case Term::Kind::bytes: return listed(term);
+            case Term::Kind::computed:
+                return fmt::format("{}({})", name(term.map), listed(terms_[term.left]));
         }
         return {};
     }
@@ -195,28 +293,70 @@ private:
         return model_.calls == 1 ? "" : fmt::format(" of call {}", call);
     }
 
+    // The elements that are converted, at their own coordinates.
+    std::string conversion(Content content) {
+        const Term& term = terms_[content.term];
+        const std::int64_t to = static_cast<std::int64_t>(bytes_of(term.element));
+        const std::int64_t from = static_cast<std::int64_t>(bytes_of(term.from));
+        const auto source = [&](std::uint64_t offset) {
+            return (static_cast<std::int64_t>(offset) + content.shift) / to * from +
+                   term.left_shift;
+        };
+        const std::int64_t first = source(begin_);
+        const auto length = static_cast<std::uint64_t>(source(end_) - first);
+        return fmt::format("{}({})", name(term.element), stretch({term.left, first}, length));
+    }
+
+    std::string listed(const Term& last) {
+        std::string text;
+        if (last.left != kUnwritten) text = listed(terms_[last.left]) + ", ";
+        return text + stretch({last.right, last.right_shift}, last.scalar);
+    }
+
+    // So many bytes from coordinate content.shift on.
+    std::string stretch(Content content, std::uint64_t length) {
+        const std::uint64_t begin = std::exchange(begin_, 0);
+        const std::uint64_t end = std::exchange(end_, length);
+        std::string text = (*this)(content);
+        begin_ = begin;
+        end_ = end;
+        return text;
+    }
+
     // The parts of a left-nested chain, as a reduce with many sources has them.
     std::vector<Content> chain(Content content) const {
         const Term& top = terms_[content.term];
         std::vector<Content> parts;
         while (true) {
             const Term& term = terms_[content.term];
-            const bool continues = term.kind == Term::Kind::combine && term.op == top.op &&
-                                   term.element == top.element;
+            const bool continues =
+                term.kind == top.kind && term.op == top.op && term.element == top.element;
             if (!continues) break;
             parts.push_back(part(content, term.right, term.right_shift));
             content = part(content, term.left, term.left_shift);
         }
-        parts.push_back(content);
+        const bool is_begin_of_sum = top.kind == Term::Kind::gathered && content.term == kUnwritten;
+        if (!is_begin_of_sum) parts.push_back(content);
         std::reverse(parts.begin(), parts.end());
+        if (top.kind == Term::Kind::gathered) sort_inputs(parts);
         return parts;
     }
 
-    std::string combination(Content content) {
-        const Term& top = terms_[content.term];
+    // Where the order means nothing, people expect that of calls and ranks.
+    void sort_inputs(std::vector<Content>& parts) const {
+        const auto key = [&](Content content) {
+            const Term& term = terms_[content.term];
+            return std::make_tuple(term.kind != Term::Kind::input, term.call, term.region,
+                                   content.shift);
+        };
+        std::stable_sort(parts.begin(), parts.end(),
+                         [&](Content a, Content b) { return key(a) < key(b); });
+    }
+
+    std::string combination(std::string_view how, Content content) {
         const std::vector<Content> parts = chain(content);
         if (const std::string run = rank_run(parts); !run.empty()) {
-            return fmt::format("{}({})", name(top.op), run);
+            return fmt::format("{}({})", how, run);
         }
         std::string list;
         for (std::size_t i = 0; i < parts.size() && i < kMaxLeavesShown; ++i) {
@@ -225,7 +365,7 @@ private:
         if (parts.size() > kMaxLeavesShown) {
             list += fmt::format(", ... {} more", parts.size() - kMaxLeavesShown);
         }
-        return fmt::format("{}({})", name(top.op), list);
+        return fmt::format("{}({})", how, list);
     }
 
     // "input[0..64) of ranks 0..3" when the parts are one input on neighbouring ranks.

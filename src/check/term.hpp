@@ -25,23 +25,30 @@ struct Content {
 struct Term {
     enum class Kind : std::uint8_t {
         unwritten,
-        input,    // what the caller put into `region` for `call`; the coordinate is its offset
-        fill,     // `scalar`, over and over
-        combine,  // left op right, element by element
-        rounded,  // left, rounded to `element` after it was accumulated in more
-        mapped,   // left with `scalar`
+        input,      // what the caller put into `region` for `call`; the coordinate is its offset
+        fill,       // `scalar`, over and over
+        combine,    // left op right, element by element
+        gathered,   // left + right, in any order with all that left was gathered from
+        rounded,    // left, rounded to `element` after it was accumulated in more
+        mapped,     // left with `scalar`
+        converted,  // left, whose elements are of type `from`
+        bytes,      // `scalar` bytes of right, behind what left lists
+        computed,   // one element: `map` of the bytes that left lists
     };
     Kind kind = Kind::unwritten;
     ReduceOp op = ReduceOp::sum;
     MapOp map = MapOp::fill;
     Element element = Element::u8;
+    Element from = Element::u8;
+    // It depends on the order in which something was gathered.
+    bool is_open = false;
     // Elements begin at coordinates that are `phase` modulo their size.
     std::uint8_t phase = 0;
     // Without an input in it, a term repeats itself and has no coordinate of its own; else 0.
     std::uint8_t period = 0;
     TermId left = kUnwritten, right = kUnwritten;
     std::int64_t left_shift = 0, right_shift = 0;  // coordinates of the parts, relative to this
-    std::uint64_t scalar = 0;                      // bits of a double
+    std::uint64_t scalar = 0;                      // bits of a double, or a number of bytes
     RegionId region = kNone;
     std::uint32_t call = 0;
 
@@ -59,6 +66,12 @@ struct Leaf {
     }
 };
 
+// So many bytes of a content, from coordinate content.shift on.
+struct Stretch {
+    Content content;
+    std::uint64_t bytes = 0;
+};
+
 class TermTable {
 public:
     TermTable();
@@ -70,15 +83,24 @@ public:
     Content input(RegionId region, std::uint32_t call);
     Content fill(Element element, double scalar, std::uint64_t at);
     Content combine(ReduceOp op, Element element, Content left, Content right, std::uint64_t at);
+    // `sum` after `added` has been added to it atomically. Whatever is added to a sum like this, in
+    // whatever order, the result is the same. Unwritten bytes and zeros are an empty sum.
+    Content gathered(Element element, Content sum, Content added, std::uint64_t at);
     Content rounded(Element element, Content content, std::uint64_t at);
     Content mapped(MapOp map, Element element, double scalar, Content content, std::uint64_t at);
+    // The elements from `at` on are made from those of the content, which begin at coordinate
+    // content.shift.
+    Content converted(Element to, Element from, Content content, std::uint64_t at);
+    // The element at `at` is `map` of all these bytes.
+    Content computed(MapOp map, Element element, Element from, const std::vector<Stretch>& bytes,
+                     std::uint64_t at);
 
     // The same bytes seen from offsets that are `by` smaller.
     Content moved(Content content, std::int64_t by) const;
 
-    // The contributions to a combination with `op` of elements that begin at offset `at`, in order,
-    // at most `limit`; shifts are relative to the offset. What is not such a combination is one
-    // contribution.
+    // The contributions to a combination with `op` of elements that begin at offset `at`, in order
+    // (those of a gathered sum in an order that means nothing), at most `limit`; shifts are
+    // relative to the offset. What is not such a combination is one contribution.
     std::vector<Leaf> leaves(Content content, ReduceOp op, Element element, std::uint64_t at,
                              std::size_t limit) const;
 
@@ -87,6 +109,9 @@ private:
         std::size_t operator()(const Term& term) const;
     };
     TermId intern(const Term& term);
+    bool is_zero(TermId id) const;
+    bool is_in_phase(Content content, Element element, std::uint64_t at) const;
+    Content linked(Element element, Content sum, Content added, std::uint64_t at);
     Content anchored(Term term, Content left, Content right, std::uint64_t at);
 
     std::vector<Term> terms_;

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include "peal/check.hpp"
+#include "plan/source_place.hpp"
 
 namespace peal {
 
@@ -32,9 +33,8 @@ std::string to_text(const Step& step, const std::vector<CheckStage>& stages) {
     const Plan& plan =
         (*stages[static_cast<std::size_t>(step.stage)].plans)[static_cast<std::size_t>(step.rank)];
     const Instruction& instruction = plan.instructions[static_cast<std::size_t>(step.index)];
-    const std::string line =
-        instruction.line == 0 ? "" : fmt::format(" (line {})", instruction.line);
-    return who + to_text(instruction, plan) + line;
+    const std::string place = source_place(instruction, plan);
+    return who + to_text(instruction, plan) + (place.empty() ? "" : " (" + place + ")");
 }
 
 }  // namespace peal

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "check/model.hpp"
+#include "check/use.hpp"
 #include "plan/access.hpp"
 
 namespace peal::checker {
@@ -20,17 +21,17 @@ void touch_on_entry(const Model& model, const Op& op, std::int32_t rank, Each&& 
     for (std::size_t b = 0; b < plan.buffers.size(); ++b) {
         const Buffer& buffer = plan.buffers[b];
         if (buffer.kind != BufferKind::argument || buffer.bytes == 0) continue;
-        each(model.region(op.call, static_cast<std::uint16_t>(b), rank), 0, buffer.bytes, true);
+        each(model.region(op.call, static_cast<std::uint16_t>(b), rank), 0, buffer.bytes, kWrite);
     }
     for (const Staged* staged : model.meaning(op.call, rank).staged) {
         if (staged->length == 0) continue;
         each(model.region(op.call, staged->buffer, rank), staged->offset,
-             staged->offset + staged->length, true);
+             staged->offset + staged->length, kWrite);
     }
     const RegionId tile = model.region(op.call, kTile, rank);
-    if (model.regions[tile].bytes > 0) each(tile, 0, model.regions[tile].bytes, true);
+    if (model.regions[tile].bytes > 0) each(tile, 0, model.regions[tile].bytes, kWrite);
     if (const RegionId entry = model.first_entry[op.call]; entry != kNone) {
-        each(entry + static_cast<RegionId>(rank), 0, 1, true);
+        each(entry + static_cast<RegionId>(rank), 0, 1, kWrite);
     }
 }
 
@@ -41,17 +42,17 @@ void touch_on_return(const Model& model, const Op& op, std::int32_t rank, Each&&
         const Buffer& buffer = plan.buffers[b];
         if (buffer.kind != BufferKind::argument || buffer.bytes == 0) continue;
         if (!is_consumed(buffer.direction)) continue;
-        each(model.region(op.call, static_cast<std::uint16_t>(b), rank), 0, buffer.bytes, false);
+        each(model.region(op.call, static_cast<std::uint16_t>(b), rank), 0, buffer.bytes, kRead);
     }
     for (const Expected* output : model.meaning(op.call, rank).outputs) {
         if (output->length == 0 || plan.buffers[output->buffer].kind != BufferKind::window)
             continue;
         each(model.region(op.call, output->buffer, rank), output->offset,
-             output->offset + output->length, false);
+             output->offset + output->length, kRead);
     }
     if (const RegionId entry = model.first_entry[op.call]; entry != kNone) {
         for (std::int32_t peer = 0; peer < model.nranks; ++peer) {
-            if (peer != rank) each(entry + static_cast<RegionId>(peer), 0, 1, false);
+            if (peer != rank) each(entry + static_cast<RegionId>(peer), 0, 1, kRead);
         }
     }
 }
@@ -66,7 +67,7 @@ void touch_line(const Model& model, Event event, Each&& each) {
     const auto owner = static_cast<RegionId>(number / storage.cells_per_rank());
     const std::uint64_t mine = number % storage.cells_per_rank() * storage.cell_grain;
     const RegionId region = storage.first_region + owner;
-    each(region, mine, mine + storage.cell_grain, false);
+    each(region, mine, mine + storage.cell_grain, kRead);
     if (notify.notify != NotifyOp::set) return;
     const std::uint64_t line = mine / kCacheLineBytes * kCacheLineBytes;
     const std::uint64_t end = std::min(line + kCacheLineBytes, storage.bytes[0]);
@@ -76,14 +77,14 @@ void touch_line(const Model& model, Event event, Each&& each) {
          at < end; at += storage.cell_grain) {
         const CellInfo& cell = model.cells[first + at / storage.cell_grain];
         if (at != mine && !cell.writers.empty()) {
-            each(region, at, at + storage.cell_grain, true);
+            each(region, at, at + storage.cell_grain, kWrite);
         }
     }
 }
 
 }  // namespace detail
 
-// Calls each(region, begin, end, writes) for what the op touches, reads before writes.
+// Calls each(region, begin, end, use) for what the op touches, reads before changes.
 template <class Each>
 void for_each_touch(const Model& model, Event event, Each&& each) {
     const Op& op = model.op(event);
@@ -94,14 +95,18 @@ void for_each_touch(const Model& model, Event event, Each&& each) {
         case Origin::line: detail::touch_line(model, event, each); break;
         case Origin::issue: break;
         case Origin::instruction: {
-            const auto touch = [&](const Range& range, bool writes) {
+            const auto touch = [&](const Range& range, const Use& use) {
                 if (range.length == 0) return;
                 each(model.region(op.call, range.buffer, range.rank), range.offset, end_of(range),
-                     writes);
+                     use);
             };
+            const Action& action = model.instruction(event).action;
             for_each_access(
-                model.instruction(event).action, [&](const Range& range) { touch(range, false); },
-                [&](const Range& range) { touch(range, true); });
+                action, [&](const Range& range) { touch(range, kRead); },
+                [&](const Range& range) { touch(range, kWrite); },
+                [&](const Range& range) {
+                    touch(range, use_of_sum(std::get<Accumulate>(action).element));
+                });
             break;
         }
     }

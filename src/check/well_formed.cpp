@@ -7,6 +7,7 @@
 #include "check/static_rules.hpp"
 #include "peal/error.hpp"
 #include "plan/access.hpp"
+#include "plan/without_pipes.hpp"
 
 namespace peal::checker {
 namespace {
@@ -67,16 +68,41 @@ public:
         memory(copy.dst);
         memory(copy.src);
         if (copy.dst.length != copy.src.length) fail("the lengths differ");
-        if (overlaps(copy.dst, copy.src)) fail("the destination overlaps the source");
+        if (overlaps(copy.dst, copy.src) && !is_placed(copy.dst, copy.src)) {
+            fail("the destination overlaps the source");
+        }
     }
     void operator()(const Reduce& reduce) const {
         if (reduce.src.empty()) fail("a reduction needs a source");
         memory(reduce.dst);
         for (const Range& source : reduce.src) element_wise(reduce.dst, source, reduce.element);
     }
+    void operator()(const Accumulate& accumulate) const {
+        memory(accumulate.dst);
+        element_wise(accumulate.dst, accumulate.src, accumulate.element);
+        if (overlaps(accumulate.dst, accumulate.src)) fail("the destination overlaps the source");
+        if (accumulate.dst.offset % bytes_of(accumulate.element) != 0) {
+            fail("the destination is not aligned to its elements");
+        }
+    }
     void operator()(const Map& map) const {
         memory(map.dst);
-        if (map.op != MapOp::fill) element_wise(map.dst, map.src, map.element);
+        if (map.op == MapOp::convert) {
+            elements(map.dst, map.element);
+            elements(map.src, map.from);
+            if (map.dst.length / bytes_of(map.element) != map.src.length / bytes_of(map.from)) {
+                fail("the numbers of elements differ");
+            }
+            apart(map.dst, map.src);
+        } else if (map.op == MapOp::row_sum) {
+            elements(map.src, map.element);
+            if (map.dst.length != bytes_of(map.element) || map.src.length == 0) {
+                fail("a row of one element or more is summed up in one element");
+            }
+            apart(map.dst, map.src);
+        } else if (map.op != MapOp::fill) {
+            element_wise(map.dst, map.src, map.element);
+        }
     }
     void operator()(const Notify& notify) const { signal(notify.cell); }
     void operator()(const Wait& wait) const {
@@ -106,10 +132,24 @@ private:
         }
     }
     void element_wise(const Range& dst, const Range& src, Element element) const {
-        memory(src);
+        elements(src, element);
         if (dst.length != src.length) fail("the lengths differ");
-        if (dst.length % bytes_of(element) != 0) fail("the length is no whole number of elements");
-        if (!equal_or_disjoint(dst, src)) fail("the destination overlaps a source in part");
+        apart(dst, src);
+    }
+    void elements(const Range& range, Element element) const {
+        memory(range);
+        if (range.length % bytes_of(element) != 0) {
+            fail("the length is no whole number of elements");
+        }
+    }
+    void apart(const Range& dst, const Range& src) const {
+        if (!equal_or_disjoint(dst, src) && !is_placed(dst, src)) {
+            fail("the destination overlaps a source in part");
+        }
+    }
+    // Tiles that a kernel placed itself: that they overlap is a violation, and reported as such.
+    bool is_placed(const Range& dst, const Range& src) const {
+        return is_tile(dst) && is_tile(src) && uses_pipes(plan_);
     }
     void signal(const Cell& cell) const {
         if (cell.buffer >= plan_.buffers.size()) fail("there is no such buffer");

@@ -22,10 +22,11 @@ public:
     std::string operator()(const Reduce& reduce) const {
         return fmt::format("{} {} <- {}", name(reduce.op), range(reduce.dst), sources(reduce.src));
     }
+    std::string operator()(const Accumulate& accumulate) const {
+        return fmt::format("accumulate {} <- {}", range(accumulate.dst), range(accumulate.src));
+    }
     std::string operator()(const Map& map) const {
-        if (map.op == MapOp::fill) return fmt::format("fill {} <- {}", range(map.dst), map.scalar);
-        return fmt::format("{} {} <- {}, {}", name(map.op), range(map.dst), range(map.src),
-                           map.scalar);
+        return fmt::format("{} {} <- {}", name(map.op), range(map.dst), operand(map));
     }
     std::string operator()(const Notify& notify) const {
         return fmt::format("notify {} {} {}", cell(notify.cell),
@@ -42,6 +43,17 @@ public:
     }
 
 private:
+    std::string operand(const Map& map) const {
+        switch (map.op) {
+            case MapOp::fill: return fmt::format("{}", map.scalar);
+            case MapOp::convert:
+            case MapOp::row_sum: return range(map.src);
+            case MapOp::add_scalar:
+            case MapOp::mul_scalar: break;
+        }
+        return fmt::format("{}, {}", range(map.src), map.scalar);
+    }
+
     template <class Flag>
     static std::string flag_text(std::string_view verb, const Flag& flag) {
         return fmt::format("{} {} -> {} #{}", verb, name(flag.from), name(flag.to), flag.event);

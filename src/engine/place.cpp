@@ -19,7 +19,7 @@ std::string_view trimmed(std::string_view text) {
 
 std::string source_note(const Plan& plan, const Instruction& instruction) {
     if (!plan.source || instruction.line == 0) return {};
-    return fmt::format("   ({}:{}: \"{}\")", plan.source->name(), instruction.line,
+    return fmt::format("   ({}: \"{}\")", plan.source->full_place(instruction.line),
                        trimmed(plan.source->line(instruction.line)));
 }
 

@@ -46,6 +46,15 @@ Outcome Core::step() {
             has_streamed_ |= op.streams;
             break;
         case Opcode::reduce: reduce(op); break;
+        case Opcode::accumulate:
+            kernels::accumulate(op.element, address(op.dst), address(op.src), op.count);
+            break;
+        case Opcode::convert:
+            kernels::convert(op.element, op.from, address(op.dst), address(op.src), op.count);
+            break;
+        case Opcode::row_sum:
+            kernels::row_sum(op.element, address(op.dst), address(op.src), op.count);
+            break;
         case Opcode::map: {
             const void* source = op.map == MapOp::fill ? nullptr : address(op.src);
             kernels::map(op.map, op.element, op.scalar, address(op.dst), source, op.count);

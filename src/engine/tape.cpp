@@ -30,10 +30,23 @@ public:
         for (const Range& source : reduce.src) tape_.sources.push_back(place(source));
         return op;
     }
+    // Nobody else adds to private memory, so an ordinary sum does.
+    Op operator()(const Accumulate& accumulate) const {
+        const auto& [element, dst, src] = accumulate;
+        const bool is_shared =
+            dst.buffer != kTile && plan_.buffers[dst.buffer].kind == BufferKind::window;
+        if (!is_shared) return (*this)(Reduce{ReduceOp::sum, element, dst, {dst, src}});
+        Op op = data(Opcode::accumulate, dst);
+        op.element = element;
+        op.count = op.bytes / bytes_of(element);
+        op.src = place(src);
+        return op;
+    }
     Op operator()(const Map& map) const {
-        Op op = data(Opcode::map, map.dst);
+        Op op = data(opcode_of(map.op), map.dst);
         op.element = map.element;
-        op.count = op.bytes / bytes_of(map.element);
+        op.from = map.from;
+        op.count = (map.op == MapOp::row_sum ? map.src.length : op.bytes) / bytes_of(map.element);
         op.map = map.op;
         op.scalar = map.scalar;
         op.src = place(map.src);
@@ -59,6 +72,10 @@ private:
         const bool in_tile = range.buffer == kTile;
         const auto tile = static_cast<std::uint16_t>(plan_.buffers.size());
         return {in_tile ? tile : range.buffer, in_tile ? 0 : range.rank, range.offset};
+    }
+    static Opcode opcode_of(MapOp op) {
+        if (op == MapOp::convert) return Opcode::convert;
+        return op == MapOp::row_sum ? Opcode::row_sum : Opcode::map;
     }
     Op data(Opcode code, const Range& dst) const {
         Op op;

@@ -13,7 +13,10 @@ namespace peal {
 enum class Opcode : std::uint8_t {
     copy,
     reduce,
+    accumulate,
     map,
+    convert,
+    row_sum,
     notify_set,
     notify_add,
     wait,
@@ -33,14 +36,15 @@ struct Place {
 struct Op {
     Opcode code = Opcode::copy;
     Element element = Element::f32;  // of the data, or of the cell
+    Element from = Element::f32;     // convert: of the source
     ReduceOp reduce = ReduceOp::sum;
     MapOp map = MapOp::fill;
     Compare compare = Compare::ge;
     bool streams = false;  // the result is too large to be read again soon: bypass the caches
     Place dst;             // also the cell
-    Place src;             // copy and map
+    Place src;             // of what has one source
     std::uint64_t bytes = 0;
-    std::uint64_t count = 0;  // reduce and map: elements
+    std::uint64_t count = 0;  // elements
     double scalar = 0;
     Value value;                     // notify and wait
     std::uint32_t first_source = 0;  // reduce: in Tape::sources

@@ -28,9 +28,10 @@ inline bool overlaps(const Range& a, const Range& b) {
 inline bool equal_or_disjoint(const Range& a, const Range& b) { return a == b || !overlaps(a, b); }
 
 // Calls read(range) for each range that the action reads, in order, then write(range) for the one
-// it writes. Syncs touch no ranges. With a mutable action the ranges can be changed.
-template <class AnyAction, class Read, class Write>
-void for_each_access(AnyAction& action, Read&& read, Write&& write) {
+// it writes, or accumulate(range) for the one it adds to. Syncs touch no ranges. With a mutable
+// action the ranges can be changed.
+template <class AnyAction, class Read, class Write, class Accumulates>
+void for_each_access(AnyAction& action, Read&& read, Write&& write, Accumulates&& accumulate) {
     std::visit(
         [&](auto& what) {
             using What = std::remove_cvref_t<decltype(what)>;
@@ -40,6 +41,9 @@ void for_each_access(AnyAction& action, Read&& read, Write&& write) {
             } else if constexpr (std::is_same_v<What, Reduce>) {
                 for (auto& source : what.src) read(source);
                 write(what.dst);
+            } else if constexpr (std::is_same_v<What, Accumulate>) {
+                read(what.src);
+                accumulate(what.dst);
             } else if constexpr (std::is_same_v<What, Map>) {
                 if (what.op != MapOp::fill) read(what.src);
                 write(what.dst);
@@ -48,13 +52,28 @@ void for_each_access(AnyAction& action, Read&& read, Write&& write) {
         action);
 }
 
+// What is added to is both read and written.
+template <class AnyAction, class Read, class Write>
+void for_each_access(AnyAction& action, Read&& read, Write&& write) {
+    for_each_access(action, read, write, [&](auto& range) {
+        read(range);
+        write(range);
+    });
+}
+
 template <class AnyAction, class Each>
 void for_each_range(AnyAction& action, Each&& each) {
-    for_each_access(action, each, each);
+    for_each_access(action, each, each, each);
 }
 
 inline bool is_sync(const Action& action) {
     return std::holds_alternative<Notify>(action) || std::holds_alternative<Wait>(action);
+}
+
+// Orders the pipes of one rank; does nothing where there are none.
+inline bool is_pipe_sync(const Action& action) {
+    return std::holds_alternative<SetFlag>(action) || std::holds_alternative<WaitFlag>(action) ||
+           std::holds_alternative<PipeBarrier>(action);
 }
 
 }  // namespace peal

@@ -47,7 +47,7 @@ public:
         for (std::size_t i = 0; i < json_.size(); ++i) each(Place(json_[i], this, nullptr, i));
     }
 
-    void require_only(std::initializer_list<std::string_view> known) const {
+    void require_only(const std::vector<std::string_view>& known) const {
         for (const auto& [key, value] : object().items()) {
             if (std::find(known.begin(), known.end(), key) == known.end()) {
                 fail("there is no field '{}', expected {}", key, fmt::join(known, ", "));
@@ -94,6 +94,11 @@ public:
         std::vector<std::string_view> words;
         for (const Enum value : values) words.push_back(name(value));
         fail("expected one of {}, found '{}'", fmt::join(words, ", "), found);
+    }
+
+    bool truth() const {
+        if (!json_.is_boolean()) wrong_type("true or false");
+        return json_.get<bool>();
     }
 
     bool is_text(std::string_view wanted) const { return json_ == wanted; }
@@ -149,13 +154,20 @@ Value read_value(const Place& place) {
     return value;
 }
 
+// The fields of an action beside those that every instruction has.
+void require_action(const Place& place, std::initializer_list<std::string_view> own) {
+    std::vector<std::string_view> known(own);
+    known.insert(known.end(), {"pipe", "line", "joined"});
+    place.require_only(known);
+}
+
 Copy read_copy(const Place& place) {
-    place.require_only({"do", "dst", "src", "pipe", "line"});
+    require_action(place, {"do", "dst", "src"});
     return {read_range(place["dst"]), read_range(place["src"])};
 }
 
 Reduce read_reduce(const Place& place) {
-    place.require_only({"do", "op", "element", "dst", "src", "pipe", "line"});
+    require_action(place, {"do", "op", "element", "dst", "src"});
     Reduce reduce;
     reduce.op = place["op"].word(kReduceOps);
     reduce.element = place["element"].word(kElements);
@@ -164,31 +176,42 @@ Reduce read_reduce(const Place& place) {
     return reduce;
 }
 
+Accumulate read_accumulate(const Place& place) {
+    require_action(place, {"do", "element", "dst", "src"});
+    return {place["element"].word(kElements), read_range(place["dst"]), read_range(place["src"])};
+}
+
 Map read_map(const Place& place) {
-    place.require_only({"do", "op", "element", "scalar", "dst", "src", "pipe", "line"});
-    return {place["op"].word(kMapOps), place["element"].word(kElements), place["scalar"].number(),
-            read_range(place["dst"]), read_range(place["src"])};
+    require_action(place, {"do", "op", "element", "scalar", "dst", "src", "from"});
+    Map map;
+    map.op = place["op"].word(kMapOps);
+    map.element = place["element"].word(kElements);
+    map.scalar = place["scalar"].number();
+    map.dst = read_range(place["dst"]);
+    map.src = read_range(place["src"]);
+    if (place.has("from")) map.from = place["from"].word(kElements);
+    return map;
 }
 
 Notify read_notify(const Place& place) {
-    place.require_only({"do", "op", "cell", "value", "pipe", "line"});
+    require_action(place, {"do", "op", "cell", "value"});
     return {place["op"].word(kNotifyOps), read_cell(place["cell"]), read_value(place["value"])};
 }
 
 Wait read_wait(const Place& place) {
-    place.require_only({"do", "compare", "cell", "value", "pipe", "line"});
+    require_action(place, {"do", "compare", "cell", "value"});
     return {place["compare"].word(kCompares), read_cell(place["cell"]), read_value(place["value"])};
 }
 
 template <class Flag>
 Flag read_flag(const Place& place) {
-    place.require_only({"do", "from", "to", "event", "pipe", "line"});
+    require_action(place, {"do", "from", "to", "event"});
     return {place["from"].word(kPipes), place["to"].word(kPipes),
             place["event"].integer<std::uint8_t>()};
 }
 
 PipeBarrier read_barrier(const Place& place) {
-    place.require_only({"do", "drain", "pipe", "line"});
+    require_action(place, {"do", "drain"});
     return {place["drain"].word(kPipes)};
 }
 
@@ -196,6 +219,7 @@ Action read_action(const Place& place) {
     const std::string word = place["do"].text();
     if (word == kCopyWord) return read_copy(place);
     if (word == kReduceWord) return read_reduce(place);
+    if (word == kAccumulateWord) return read_accumulate(place);
     if (word == kMapWord) return read_map(place);
     if (word == kNotifyWord) return read_notify(place);
     if (word == kWaitWord) return read_wait(place);
@@ -210,6 +234,7 @@ Instruction read_instruction(const Place& place) {
     instruction.action = read_action(place);
     if (place.has("pipe")) instruction.pipe = place["pipe"].word(kPipes);
     if (place.has("line")) instruction.line = place["line"].integer<std::uint32_t>();
+    if (place.has("joined")) instruction.joined = place["joined"].truth();
     return instruction;
 }
 
@@ -229,8 +254,19 @@ Buffer read_buffer(const Place& place) {
 }
 
 SourcePtr read_source(const Place& place) {
-    place.require_only({"name", "text"});
-    return std::make_shared<const Source>(place["name"].text(), place["text"].text());
+    place.require_only({"name", "text", "included"});
+    std::vector<Source::Part> included;
+    if (place.has("included")) {
+        place["included"].for_each([&](const Place& part) {
+            part.require_only({"name", "first_line"});
+            included.push_back({part["name"].text(), part["first_line"].integer<std::uint32_t>()});
+            const bool is_in_order = included.size() == 1 ||
+                                     included.rbegin()[1].first_line < included.back().first_line;
+            if (!is_in_order) part["first_line"].fail("the parts are not in order");
+        });
+    }
+    return std::make_shared<const Source>(place["name"].text(), place["text"].text(),
+                                          std::move(included));
 }
 
 SourcePtr source_at(const Place& index, const std::vector<SourcePtr>& sources) {

@@ -11,6 +11,7 @@ inline constexpr int kJsonVersion = 1;
 
 inline constexpr std::string_view kCopyWord = "copy";
 inline constexpr std::string_view kReduceWord = "reduce";
+inline constexpr std::string_view kAccumulateWord = "accumulate";
 inline constexpr std::string_view kMapWord = "map";
 inline constexpr std::string_view kNotifyWord = "notify";
 inline constexpr std::string_view kWaitWord = "wait";

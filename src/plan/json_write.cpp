@@ -2,16 +2,20 @@
 // Plans as JSON. json_read.cpp reads the same schema:
 //
 //   document     {"format": "peal-plans", "version": 1, "sources": [source...], "plans": [plan...]}
-//   source       {"name": text, "text": text}, each once however many plans refer to it
+//   source       {"name": text, "text": text, "included": [part...]}, each once however many plans
+//                refer to it
+//   part         {"name": text, "first_line": uint}
 //   plan         {"kernel": text, "rank": int, "nranks": int, "source": index into sources,
 //                 "tile_bytes": uint, "buffers": [buffer...], "advance": [int, one per buffer],
 //                 "instructions": [instruction...]}
 //   buffer       {"name": text, "kind": word, "direction": word, "element": word,
 //                 "bytes": uint} or, for signals, {..., "cells": uint, "cell_stride": uint}
-//   instruction  {"do": word, <fields of that word>, "pipe": word, "line": uint}
+//   instruction  {"do": word, <fields of that word>, "pipe": word, "line": uint,
+//                 "joined": true}
 //     copy         dst: range, src: range
 //     reduce       op: word, element: word, dst: range, src: [range...]
-//     map          op: word, element: word, scalar: number, dst: range, src: range
+//     accumulate   element: word, dst: range, src: range
+//     map          op: word, element: word, scalar: number, dst: range, src: range, from: word
 //     notify       op: word, cell: cell, value: value
 //     wait         compare: word, cell: cell, value: value
 //     set_flag     from: word, to: word, event: uint; wait_flag likewise
@@ -21,8 +25,9 @@
 //   cell         {"buffer": index, "rank": int, "index": uint}
 //   value        {"constant": int, "per_generation": int}
 //
-// A field that has its default is left out: no source, bytes 0, cells 0, cell_stride 64, pipe none,
-// line 0, per_generation 0. A scalar that is not finite is the text "inf", "-inf" or "nan".
+// A field that has its default is left out: no source, no included parts, bytes 0, cells 0,
+// cell_stride 64, pipe none, line 0, joined false, from f32, per_generation 0. A scalar that is not
+// finite is the text "inf", "-inf" or "nan".
 #include <cmath>
 
 #include <fmt/format.h>
@@ -83,13 +88,21 @@ struct ActionWriter {
                 {"dst", json_of(reduce.dst)},
                 {"src", std::move(sources)}};
     }
+    Json operator()(const Accumulate& accumulate) const {
+        return {{"do", kAccumulateWord},
+                {"element", name(accumulate.element)},
+                {"dst", json_of(accumulate.dst)},
+                {"src", json_of(accumulate.src)}};
+    }
     Json operator()(const Map& map) const {
-        return {{"do", kMapWord},
-                {"op", name(map.op)},
-                {"element", name(map.element)},
-                {"scalar", json_of(map.scalar)},
-                {"dst", json_of(map.dst)},
-                {"src", json_of(map.src)}};
+        Json json = {{"do", kMapWord},
+                     {"op", name(map.op)},
+                     {"element", name(map.element)},
+                     {"scalar", json_of(map.scalar)},
+                     {"dst", json_of(map.dst)},
+                     {"src", json_of(map.src)}};
+        if (map.from != Map{}.from) json["from"] = name(map.from);
+        return json;
     }
     Json operator()(const Notify& notify) const {
         return {{"do", kNotifyWord},
@@ -121,6 +134,7 @@ Json json_of(const Instruction& instruction) {
     Json json = std::visit(ActionWriter{}, instruction.action);
     if (instruction.pipe != Pipe::none) json["pipe"] = name(instruction.pipe);
     if (instruction.line != 0) json["line"] = instruction.line;
+    if (instruction.joined) json["joined"] = true;
     return json;
 }
 
@@ -132,6 +146,14 @@ Json json_of(const Buffer& buffer) {
     if (buffer.bytes != 0) json["bytes"] = buffer.bytes;
     if (buffer.cells != 0) json["cells"] = buffer.cells;
     if (buffer.cell_stride != kCacheLineBytes) json["cell_stride"] = buffer.cell_stride;
+    return json;
+}
+
+Json json_of(const Source& source) {
+    Json json = {{"name", source.name()}, {"text", source.text()}};
+    for (const Source::Part& part : source.included()) {
+        json["included"].push_back({{"name", part.name}, {"first_line", part.first_line}});
+    }
     return json;
 }
 
@@ -153,9 +175,7 @@ public:
             body += fmt::format("{}\n{}", i == 0 ? "" : ",", plan_text(plans[i]));
         }
         Json sources = Json::array();
-        for (const SourcePtr& source : sources_) {
-            sources.push_back({{"name", source->name()}, {"text", source->text()}});
-        }
+        for (const SourcePtr& source : sources_) sources.push_back(json_of(*source));
         return fmt::format(
             "{{\"format\": \"{}\", \"version\": {},\n \"sources\": {},\n "
             "\"plans\": [{}]}}\n",

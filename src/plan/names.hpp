@@ -14,12 +14,14 @@ inline constexpr std::array kBufferKinds = {BufferKind::argument, BufferKind::wi
                                             BufferKind::signal};
 inline constexpr std::array kDirections = {Direction::unknown, Direction::in, Direction::out,
                                            Direction::inout};
-inline constexpr std::array kMapOps = {MapOp::fill, MapOp::add_scalar, MapOp::mul_scalar};
+inline constexpr std::array kMapOps = {MapOp::fill, MapOp::add_scalar, MapOp::mul_scalar,
+                                       MapOp::convert, MapOp::row_sum};
 inline constexpr std::array kNotifyOps = {NotifyOp::set, NotifyOp::add};
 inline constexpr std::array kCompares = {Compare::eq, Compare::ne, Compare::gt,
                                          Compare::ge, Compare::lt, Compare::le};
-inline constexpr std::array kPipes = {Pipe::none,   Pipe::scalar, Pipe::load,
-                                      Pipe::vector, Pipe::store,  Pipe::all};
+inline constexpr std::array kPipes = {Pipe::none,      Pipe::scalar,     Pipe::load,
+                                      Pipe::vector,    Pipe::store,      Pipe::cube,
+                                      Pipe::cube_load, Pipe::cube_store, Pipe::all};
 
 std::string_view name(BufferKind kind);
 

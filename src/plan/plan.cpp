@@ -10,10 +10,10 @@ namespace {
 
 constexpr std::array<std::string_view, kBufferKinds.size()> kKindNames = {"argument", "window",
                                                                           "signal"};
-constexpr std::array<std::string_view, kMapOps.size()> kMapNames = {"fill", "add_scalar",
-                                                                    "mul_scalar"};
-constexpr std::array<std::string_view, kPipes.size()> kPipeNames = {"none",   "scalar", "load",
-                                                                    "vector", "store",  "all"};
+constexpr std::array<std::string_view, kMapOps.size()> kMapNames = {
+    "fill", "add_scalar", "mul_scalar", "convert", "row_sum"};
+constexpr std::array<std::string_view, kPipes.size()> kPipeNames = {
+    "none", "scalar", "load", "vector", "store", "cube", "cube_load", "cube_store", "all"};
 
 auto identity(const Plan& plan) {
     return std::tie(plan.kernel, plan.rank, plan.nranks, plan.buffers, plan.tile_bytes,

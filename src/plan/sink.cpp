@@ -87,15 +87,29 @@ private:
         settle(instruction, reduce.dst, chain, taken);
     }
 
+    // What it adds to is no value, so it is written down here; but its source must be another.
+    void join(Instruction& instruction, Accumulate& accumulate) {
+        const std::uint32_t held = held_behind(accumulate.src);
+        if (held != kNone && is_load(held) &&
+            overlaps(loaded_from(held, accumulate.src), accumulate.dst)) {
+            put_down(held);
+        }
+        accumulate.src = direct_source(accumulate.src, accumulate.dst, accumulate.element);
+        settle(instruction, accumulate.dst);
+    }
+
     void join(Instruction& instruction, Map& map) {
-        if (map.op != MapOp::fill) map.src = direct_source(map.src, map.dst, map.element);
+        const Element element = map.op == MapOp::convert ? map.from : map.element;
+        if (map.op != MapOp::fill) map.src = direct_source(map.src, map.dst, element);
         settle(instruction, map.dst);
     }
 
-    template <class Flag>
-    void join(Instruction& instruction, Flag&) {
-        write(std::move(instruction));
-    }
+    // Syncs have been written already, and plans with flags are not fused.
+    static void join(Instruction&, Notify&) { assert(false); }
+    static void join(Instruction&, Wait&) { assert(false); }
+    static void join(Instruction&, SetFlag&) { assert(false); }
+    static void join(Instruction&, WaitFlag&) { assert(false); }
+    static void join(Instruction&, PipeBarrier&) { assert(false); }
 
     // The held reduction that `reduce` continues, if there is one: left-nested, same operation, and
     // its sources go together with the destination.

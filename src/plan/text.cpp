@@ -7,6 +7,7 @@
 
 #include "peal/plan.hpp"
 #include "plan/names.hpp"
+#include "plan/source_place.hpp"
 
 namespace peal {
 namespace {
@@ -41,11 +42,13 @@ public:
         }
         return text;
     }
+    std::string operator()(const Accumulate& accumulate) const {
+        return fmt::format("accumulate {} {} <- {}", name(accumulate.element),
+                           range(accumulate.dst), range(accumulate.src));
+    }
     std::string operator()(const Map& map) const {
-        const std::string head =
-            fmt::format("{} {} {} <- ", name(map.op), name(map.element), range(map.dst));
-        if (map.op == MapOp::fill) return fmt::format("{}{}", head, map.scalar);
-        return fmt::format("{}{}, {}", head, range(map.src), map.scalar);
+        return fmt::format("{} {} {} <- {}", name(map.op), name(map.element), range(map.dst),
+                           operand(map));
     }
     std::string operator()(const Notify& notify) const {
         return fmt::format("notify {} {} {}", cell(notify.cell),
@@ -79,6 +82,16 @@ private:
     std::string range(const Range& range) const {
         return fmt::format("{}{}[{}..{})", buffer(range.buffer), whose(range.rank), range.offset,
                            range.offset + range.length);
+    }
+    std::string operand(const Map& map) const {
+        switch (map.op) {
+            case MapOp::fill: return fmt::format("{}", map.scalar);
+            case MapOp::convert: return fmt::format("{} {}", name(map.from), range(map.src));
+            case MapOp::row_sum: return range(map.src);
+            case MapOp::add_scalar:
+            case MapOp::mul_scalar: break;
+        }
+        return fmt::format("{}, {}", range(map.src), map.scalar);
     }
     std::string cell(const Cell& cell) const {
         return fmt::format("{}[{}]{}", buffer(cell.buffer), cell.index, whose(cell.rank));
@@ -127,10 +140,10 @@ std::string instruction_lines(const Plan& plan) {
         fmt::formatted_size("{}", std::max(texts.size(), std::size_t{1}) - 1);
     std::string listing;
     for (std::size_t i = 0; i < texts.size(); ++i) {
-        const std::uint32_t line = plan.instructions[i].line;
-        listing += line == 0 ? fmt::format("  {:>{}}  {}\n", i, number_width, texts[i])
-                             : fmt::format("  {:>{}}  {:<{}}  line {}\n", i, number_width, texts[i],
-                                           width, line);
+        const std::string place = source_place(plan.instructions[i], plan);
+        listing += place.empty() ? fmt::format("  {:>{}}  {}\n", i, number_width, texts[i])
+                                 : fmt::format("  {:>{}}  {:<{}}  {}\n", i, number_width, texts[i],
+                                               width, place);
     }
     return listing;
 }

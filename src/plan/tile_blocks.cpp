@@ -69,6 +69,11 @@ TileBlocks::TileBlocks(const std::vector<Instruction>& instructions) {
     }
 }
 
+bool TileBlocks::are_values() const {
+    return std::all_of(blocks_.begin(), blocks_.end(),
+                       [](const TileBlock& block) { return block.is_value; });
+}
+
 std::uint32_t TileBlocks::of(const Range& range) const {
     const auto after = std::upper_bound(
         blocks_.begin(), blocks_.end(), range.offset,

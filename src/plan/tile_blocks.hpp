@@ -25,6 +25,8 @@ public:
     std::size_t size() const { return blocks_.size(); }
     const TileBlock& operator[](std::size_t index) const { return blocks_[index]; }
 
+    // Every block is a value.
+    bool are_values() const;
     // The block that holds a range of tile memory which some instruction accesses.
     std::uint32_t of(const Range& range) const;
     // The range is all of a block that is a value.

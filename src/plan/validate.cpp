@@ -98,11 +98,31 @@ public:
         whole_elements(reduce.dst, reduce.element);
         for (const Range& source : reduce.src) element_wise(reduce.dst, source);
     }
+    void operator()(const Accumulate& accumulate) const {
+        data_pipe();
+        range(accumulate.dst, "the destination");
+        range(accumulate.src, "the source");
+        same_length(accumulate.dst, accumulate.src);
+        whole_elements(accumulate.dst, accumulate.element);
+        if (overlaps(accumulate.dst, accumulate.src)) fail("the destination overlaps the source");
+        if (accumulate.dst.offset % bytes_of(accumulate.element) != 0) {
+            fail(
+                "the destination starts at byte {}, which is no multiple of {}: {} is added to "
+                "atomically",
+                accumulate.dst.offset, bytes_of(accumulate.element), name(accumulate.element));
+        }
+    }
     void operator()(const Map& map) const {
         data_pipe();
         range(map.dst, "the destination");
         whole_elements(map.dst, map.element);
-        if (map.op != MapOp::fill) element_wise(map.dst, map.src);
+        if (map.op == MapOp::convert) {
+            converted(map);
+        } else if (map.op == MapOp::row_sum) {
+            summed(map);
+        } else if (map.op != MapOp::fill) {
+            element_wise(map.dst, map.src);
+        }
         if (!fits(map.scalar, map.element)) {
             fail("the scalar {} is not a value of {}", map.scalar, name(map.element));
         }
@@ -129,7 +149,7 @@ private:
         const Instruction& instruction = plan_.instructions[index_];
         std::string where = fmt::format("{}, instruction {}", plan_title(plan_), index_);
         if (plan_.source && instruction.line != 0) {
-            where += fmt::format(" ({}:{})", plan_.source->name(), instruction.line);
+            where += fmt::format(" ({})", plan_.source->full_place(instruction.line));
         }
         reject(fmt::format("{}, {}", where, to_text(instruction, plan_)), format,
                std::forward<Args>(args)...);
@@ -179,6 +199,27 @@ private:
     void element_wise(const Range& dst, const Range& src) const {
         range(src, "a source");
         same_length(dst, src);
+        apart(dst, src);
+    }
+    void converted(const Map& map) const {
+        range(map.src, "the source");
+        whole_elements(map.src, map.from);
+        const std::uint64_t wanted = map.src.length / bytes_of(map.from);
+        const std::uint64_t found = map.dst.length / bytes_of(map.element);
+        if (wanted != found) {
+            fail("the destination has {} elements, the source has {}", found, wanted);
+        }
+        apart(map.dst, map.src);
+    }
+    void summed(const Map& map) const {
+        range(map.src, "the source");
+        whole_elements(map.src, map.element);
+        if (map.dst.length != bytes_of(map.element) || map.src.length == 0) {
+            fail("a row of one element or more is summed up in one element");
+        }
+        apart(map.dst, map.src);
+    }
+    void apart(const Range& dst, const Range& src) const {
         if (!equal_or_disjoint(dst, src)) fail("the destination overlaps a source in part");
     }
 

@@ -115,5 +115,15 @@ TEST(CrossCheck, PipePrograms) {
                           ViolationKind::unwritten_read});
 }
 
+TEST(CrossCheck, GatheringPrograms) {
+    Tally tally;
+    for (std::uint64_t seed = 0; seed < 120 && !HasFailure(); ++seed) {
+        compare(seed, RandomGatherWriter(seed).write(), tally);
+    }
+    EXPECT_GT(tally.proved, 30);
+    expect_spread(tally, {ViolationKind::data_race, ViolationKind::deadlock,
+                          ViolationKind::unwritten_read, ViolationKind::wrong_result});
+}
+
 }  // namespace
 }  // namespace peal

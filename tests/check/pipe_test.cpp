@@ -116,6 +116,24 @@ TEST_F(PipeTest, IssueOrder) {
     EXPECT_EQ(run().verdict, Verdict::proved);
 }
 
+// Any two pipes can be tied together, also by way of units that do nothing else.
+TEST_F(PipeTest, FlagsOfCubeUnitsOrderPipesToo) {
+    const std::vector<Pipe> way = {Pipe::load, Pipe::cube_load, Pipe::cube, Pipe::cube_store,
+                                   Pipe::vector};
+    for (std::size_t missing = 0; missing < way.size(); ++missing) {
+        plans_.list()[0].instructions.clear();
+        load();
+        for (std::size_t i = 0; i + 1 < way.size(); ++i) {
+            if (i != missing) hand_over(way[i], way[i + 1]);
+        }
+        work();
+        hand_over(Pipe::vector, Pipe::store);
+        store();
+        const bool is_whole = missing == way.size() - 1;
+        EXPECT_EQ(run().verdict, is_whole ? Verdict::proved : Verdict::violated) << missing;
+    }
+}
+
 // ---------------------------------------------------------------------------- flags
 
 TEST_F(PipeTest, AwaitedWithoutSet) {
@@ -281,6 +299,221 @@ TEST(Device, OneOutstandingLoad) {
                 HasSubstr("is issued while the load of instruction 0 is outstanding"));
     options.device = DeviceRules::a5();
     EXPECT_EQ(check_one(loads(false, true).list(), nullptr, options).verdict, Verdict::proved);
+}
+
+// The rows of a tile are one load, and the tile starts at the first.
+TEST(Device, RowsAreOneLoad) {
+    Plans plans(1);
+    const std::uint16_t input = plans.argument("input", Direction::in, 96);
+    plans.tile_bytes(96);
+    RankPlan rank = plans.on(0);
+    rank.copy(rank.tile(0, 20), rank.in(input, 0, 20), Pipe::load);
+    rank.copy(rank.tile(24, 20), rank.in(input, 32, 20), Pipe::load).join();
+    rank.copy(rank.tile(48, 20), rank.in(input, 64, 20), Pipe::load).join();
+    CheckOptions options;
+    options.device = DeviceRules::a2a3();
+    EXPECT_EQ(check_one(plans.list(), nullptr, options).verdict, Verdict::proved);
+    rank.copy(rank.tile(64, 20), rank.in(input, 0, 20), Pipe::load);
+    const CheckReport report = check_one(plans.list(), nullptr, options);
+    ASSERT_THAT(kinds(report), ElementsAre(ViolationKind::pipe_hazard));
+    EXPECT_THAT(report.violations[0].message,
+                HasSubstr("is issued while the load of instruction 0 is outstanding"));
+}
+
+// ---------------------------------------------------------------------------- overlapping tiles
+
+// Tiles of four rows, 128 bytes apart, that a person has placed. `columns` bytes of each row hold
+// something; if that is all of them, a tile is one range.
+class TilesByHand {
+public:
+    explicit TilesByHand(std::uint64_t columns) : plans_(1), columns_(columns) {
+        input_ = plans_.argument("input", Direction::in, 512);
+        output_ = plans_.argument("output", Direction::out, 512);
+        plans_.tile_bytes(4096);
+    }
+
+    // Returns where the load is in the plan.
+    std::size_t load(std::uint64_t tile, std::uint32_t line = 0) {
+        const std::size_t at = list().size();
+        move(tile, [&](RankPlan& rank, const Range& row, std::uint64_t offset) {
+            rank.copy(row, rank.in(input_, offset, row.length), Pipe::load);
+        });
+        list()[at].line = line;
+        plans_.on(0).drain();
+        return at;
+    }
+    void store(std::uint64_t tile) {
+        move(tile, [&](RankPlan& rank, const Range& row, std::uint64_t offset) {
+            rank.copy(rank.in(output_, offset, row.length), row, Pipe::store);
+        });
+        plans_.on(0).drain();
+    }
+
+    std::vector<std::string> messages() const {
+        CheckOptions options;
+        options.calls = 1;
+        std::vector<std::string> list;
+        for (const Violation& violation : check_one(plans_.list(), nullptr, options).violations) {
+            EXPECT_EQ(violation.kind, ViolationKind::tile_memory);
+            list.push_back(violation.message);
+        }
+        return list;
+    }
+    Plans& plans() { return plans_; }
+
+private:
+    std::vector<Instruction>& list() { return plans_.list()[0].instructions; }
+
+    template <class Move>
+    void move(std::uint64_t tile, Move&& move) {
+        RankPlan rank = plans_.on(0);
+        if (columns_ == kStride) return move(rank, rank.tile(tile, 4 * kStride), 0);
+        for (std::uint64_t row = 0; row < 4; ++row) {
+            move(rank, rank.tile(tile + row * kStride, columns_), row * columns_);
+            if (row > 0) rank.join();
+        }
+    }
+
+    static constexpr std::uint64_t kStride = 128;
+    Plans plans_;
+    std::uint64_t columns_;
+    std::uint16_t input_ = 0, output_ = 0;
+};
+
+TEST(OverlappingTiles, AreFoundWhenTheFirstOneIsRead) {
+    TilesByHand tiles(128);
+    tiles.load(0);
+    tiles.load(256, 9);
+    tiles.store(256);
+    EXPECT_THAT(tiles.messages(), testing::IsEmpty());
+    tiles.store(0);
+    EXPECT_THAT(tiles.messages(),
+                ElementsAre("rank 0: `copy output[0..512) <- tile[0..512) on store` reads "
+                            "tile[0..512), part of which instruction 2 (line 9) overwrote as "
+                            "tile[256..768)"));
+    const Violation violation = check_one(tiles.plans().list()).violations.at(0);
+    EXPECT_EQ(violation.memory, "tile[0..512)");
+    ASSERT_EQ(violation.steps.size(), 2u);
+    EXPECT_EQ(violation.steps[0].index, 6);
+    EXPECT_EQ(violation.steps[1].index, 2);
+    EXPECT_EQ(violation.schedule, (std::vector<Step>{violation.steps[1], violation.steps[0]}));
+}
+
+TEST(OverlappingTiles, AreFoundRowByRowToo) {
+    TilesByHand tiles(64);
+    tiles.load(0);
+    tiles.load(256);
+    tiles.store(0);
+    EXPECT_THAT(tiles.messages(),
+                ElementsAre("rank 0: `copy output[0..64) <- tile[0..64) on store` reads "
+                            "tile[0..448), part of which instruction 5 overwrote as "
+                            "tile[256..704)"));
+}
+
+TEST(OverlappingTiles, AnEarlierTileThatIsPartOfWhatIsReadIsFoundToo) {
+    TilesByHand tiles(128);
+    RankPlan rank = tiles.plans().on(0);
+    tiles.load(256);
+    rank.fill(rank.tile(0, 256), 0);
+    tiles.store(0);
+    EXPECT_THAT(tiles.messages(),
+                ElementsAre("rank 0: `copy output[0..512) <- tile[0..512) on store` reads "
+                            "tile[0..512), part of which instruction 0 wrote as tile[256..768)"));
+}
+
+// One place is used for tile after tile, of one shape or another.
+TEST(OverlappingTiles, AreFoundWithinOneInstruction) {
+    Plans plans(1);
+    plans.tile_bytes(96);
+    RankPlan rank = plans.on(0);
+    rank.reduce(rank.tile(0, 64), {rank.tile(0, 64), rank.tile(32, 64)}, ReduceOp::sum,
+                Element::f32, Pipe::vector);
+    const CheckReport report = check_one(plans.list(), nullptr);
+    ASSERT_FALSE(report.violations.empty());
+    EXPECT_EQ(report.violations[0].kind, ViolationKind::tile_memory);
+    EXPECT_EQ(report.violations[0].message,
+              "rank 0: `reduce sum f32 tile[0..64) <- tile[0..64), tile[32..96) on vector` writes "
+              "tile[0..64), which overlaps tile[32..96) that it reads");
+}
+
+// The valid part of a tile may fit where the tile does not.
+TEST(Device, TilesFitWhole) {
+    Plans plans(1);
+    const std::uint16_t input = plans.argument("input", Direction::in, 32);
+    plans.tile_bytes((192 << 10) + 32);
+    RankPlan rank = plans.on(0);
+    rank.copy(rank.tile((192 << 10) - 32, 32), rank.in(input, 0, 32), Pipe::load);
+    CheckOptions options;
+    options.device = DeviceRules::a2a3();
+    const CheckReport report = check_one(plans.list(), nullptr, options);
+    ASSERT_EQ(report.violations.size(), 1u);
+    EXPECT_EQ(report.violations[0].kind, ViolationKind::tile_memory);
+    EXPECT_EQ(report.violations[0].message,
+              "rank 0: the tiles end at byte 196640, beyond the 196608 bytes of the device");
+    options.device = DeviceRules::a5();
+    EXPECT_EQ(check_one(plans.list(), nullptr, options).verdict, Verdict::proved);
+}
+
+TEST(OverlappingTiles, ReuseIsNoOverlap) {
+    for (const std::uint64_t columns : {64, 128}) {
+        TilesByHand tiles(columns);
+        for (int round = 0; round < 2; ++round) {
+            tiles.load(0);
+            tiles.store(0);
+            tiles.load(512);
+            tiles.store(512);
+        }
+        EXPECT_THAT(tiles.messages(), testing::IsEmpty()) << columns;
+    }
+}
+
+// A tile of 128 columns is loaded whole; then 64 columns of it are loaded anew, and all is stored
+// row by row. Its last row is partly of the one, partly of the other load.
+TEST(OverlappingTiles, FewerColumnsOfOneTileAreNoOverlap) {
+    TilesByHand tiles(128);
+    tiles.load(0);
+    RankPlan rank = tiles.plans().on(0);
+    for (std::uint64_t row = 0; row < 4; ++row) {
+        rank.copy(rank.tile(row * 128, 64), rank.in(0, row * 64, 64), Pipe::load);
+        if (row > 0) rank.join();
+    }
+    rank.drain();
+    for (std::uint64_t row = 0; row < 4; ++row) {
+        rank.copy(rank.in(1, row * 128, 128), rank.tile(row * 128, 128), Pipe::store);
+        if (row > 0) rank.join();
+    }
+    EXPECT_THAT(tiles.messages(), testing::IsEmpty());
+}
+
+// The left halves of all rows are one tile, the right halves another.
+TEST(OverlappingTiles, TilesSideBySideAreNoOverlap) {
+    TilesByHand tiles(64);
+    tiles.load(0);
+    tiles.load(64);
+    tiles.store(0);
+    tiles.store(64);
+    EXPECT_THAT(tiles.messages(), testing::IsEmpty());
+}
+
+TEST(OverlappingTiles, PartsOfATileAreRead) {
+    TilesByHand tiles(128);
+    tiles.load(0);
+    tiles.load(512);
+    RankPlan rank = tiles.plans().on(0);
+    rank.copy(rank.in(1, 0, 128), rank.tile(64, 128), Pipe::store);  // of one tile
+    rank.copy(rank.in(1, 128, 384), rank.tile(0, 384), Pipe::store);
+    EXPECT_THAT(tiles.messages(), testing::IsEmpty());
+}
+
+// Without pipes it was a compiler that placed the tiles.
+TEST(OverlappingTiles, AreNoMatterWithoutPipes) {
+    Plans plans(1);
+    const std::uint16_t output = plans.argument("output", Direction::out, 64);
+    plans.tile_bytes(128);
+    RankPlan rank = plans.on(0);
+    rank.fill(rank.tile(0, 64), 1).fill(rank.tile(32, 64), 2);
+    rank.copy(rank.in(output, 0, 64), rank.tile(0, 64));
+    EXPECT_EQ(check_one(plans.list()).verdict, Verdict::proved);
 }
 
 }  // namespace

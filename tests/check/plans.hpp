@@ -39,8 +39,28 @@ public:
                      Element element = Element::f32, Pipe pipe = Pipe::none) {
         return add(Reduce{op, element, dst, std::move(src)}, pipe);
     }
-    RankPlan& fill(const Range& dst, double scalar) {
-        return add(Map{MapOp::fill, Element::f32, scalar, dst, {}}, Pipe::none);
+    RankPlan& accumulate(const Range& dst, const Range& src, Element element = Element::f32,
+                         Pipe pipe = Pipe::none) {
+        return add(Accumulate{element, dst, src}, pipe);
+    }
+    RankPlan& fill(const Range& dst, double scalar, Element element = Element::f32) {
+        return add(Map{MapOp::fill, element, scalar, dst, {}}, Pipe::none);
+    }
+    RankPlan& convert(const Range& dst, Element to, const Range& src, Element from) {
+        return add(Map{MapOp::convert, to, 0, dst, src, from}, Pipe::none);
+    }
+    RankPlan& row_sum(const Range& dst, const Range& src) {
+        return add(Map{MapOp::row_sum, Element::f32, 0, dst, src}, Pipe::none);
+    }
+    // The last instruction is one operation with the one before it.
+    RankPlan& join() {
+        plan_->instructions.back().joined = true;
+        return *this;
+    }
+    // The last instruction is from that line.
+    RankPlan& from_line(std::uint32_t line) {
+        plan_->instructions.back().line = line;
+        return *this;
     }
     RankPlan& set(std::uint16_t signal, std::int32_t rank, std::uint64_t cell, Value value,
                   Pipe pipe = Pipe::none) {

@@ -2,6 +2,7 @@
 // Random tiny programs: right and wrong, inside the monotone fragment and outside of it.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <map>
 #include <random>
@@ -75,7 +76,14 @@ private:
         if (written_.empty() || chance(50)) {
             const std::uint64_t window = kBytes * static_cast<std::uint64_t>(plans.nranks());
             const Range there = part(pick(0, plans.nranks() - 1), data_, window);
-            rank.copy(there, rank.in(input_, 0, there.length));
+            if (chance(30)) {
+                const Element element = chance(90) ? Element::u8 : Element::i8;
+                rank.accumulate(there, rank.in(input_, 0, there.length), element);
+            } else if (chance(10)) {
+                rank.fill(there, 0, Element::u8);
+            } else {
+                rank.copy(there, rank.in(input_, 0, there.length));
+            }
             written_.push_back(there);
             return;
         }
@@ -182,11 +190,17 @@ public:
             RankPlan rank = plans.on(me);
             const int peer = plans.nranks() - 1 - me;
             rank.copy(rank.tile(0, 1), rank.in(input, 0, 1), Pipe::load);
-            rank.set_flag(Pipe::load, Pipe::vector).wait_flag(Pipe::load, Pipe::vector);
+            hand_over(rank, Pipe::load, Pipe::vector);
             rank.reduce(rank.tile(1, 1), {rank.tile(0, 1), rank.tile(0, 1)}, ReduceOp::sum,
                         Element::u8, Pipe::vector);
-            rank.set_flag(Pipe::vector, Pipe::store).wait_flag(Pipe::vector, Pipe::store);
-            rank.copy(rank.in(data, 0, 1), rank.tile(1, 1), Pipe::store);
+            hand_over(rank, Pipe::vector, Pipe::store);
+            if (chance(30)) {
+                const int to = chance(50) ? me : peer;
+                rank.accumulate(RankPlan::at(to, data, 0, 1), rank.tile(1, 1), Element::u8,
+                                Pipe::store);
+            } else {
+                rank.copy(rank.in(data, 0, 1), rank.tile(1, 1), Pipe::store);
+            }
             if (chance(50)) {
                 rank.set_flag(Pipe::store, Pipe::scalar).wait_flag(Pipe::store, Pipe::scalar);
             } else {
@@ -209,6 +223,17 @@ private:
     }
     bool chance(int percent) { return pick(1, 100) <= percent; }
 
+    // Sometimes by way of a unit that does nothing else.
+    void hand_over(RankPlan& rank, Pipe from, Pipe to) {
+        constexpr std::array kDetours = {Pipe::cube, Pipe::cube_load, Pipe::cube_store};
+        if (chance(20)) {
+            const Pipe detour = kDetours[static_cast<std::size_t>(pick(0, 2))];
+            rank.set_flag(from, detour).wait_flag(from, detour);
+            from = detour;
+        }
+        rank.set_flag(from, to).wait_flag(from, to);
+    }
+
     void spoil(Plans& plans) {
         std::vector<Instruction>& list =
             plans.list()[static_cast<std::size_t>(pick(0, plans.nranks() - 1))].instructions;
@@ -222,6 +247,93 @@ private:
     }
 
     std::mt19937_64 random_;
+};
+
+// All ranks add to the windows of some: clear, meet, add, meet, take, meet; then some of that is
+// left out, moved or done in another way.
+class RandomGatherWriter {
+public:
+    explicit RandomGatherWriter(std::uint64_t seed) : random_(seed) {}
+
+    RandomProgram write() {
+        const int nranks = pick(2, 3);
+        RandomProgram program{Plans(nranks), {}, true, nranks == 2 ? pick(1, 2) : 1, false};
+        Plans& plans = program.plans;
+        input_ = plans.argument("input", Direction::in, 1);
+        output_ = plans.argument("output", Direction::out, 1);
+        data_ = plans.window("data", 1);
+        signal_ = plans.signal("signal", 9, 1);
+        const int targets = nranks == 2 && chance(50) ? 2 : 1;
+        const bool clears = chance(70), meets_first = chance(80);
+        for (int me = 0; me < nranks; ++me) {
+            RankPlan rank = plans.on(me);
+            if (clears && me < targets) rank.fill(rank.in(data_, 0, 1), 0, Element::u8);
+            if (clears && meets_first) meet(plans, me, 0);
+            for (int to = 0; to < targets; ++to) add(rank, to);
+            meet(plans, me, 1);
+            if (me < targets) rank.copy(rank.in(output_, 0, 1), rank.in(data_, 0, 1));
+            if (program.calls > 1 && chance(90)) meet(plans, me, 2);
+        }
+        if (chance(40)) spoil(plans);
+        give_meaning(program, targets);
+        return program;
+    }
+
+private:
+    int pick(int least, int most) {
+        return std::uniform_int_distribution<int>(least, most)(random_);
+    }
+    bool chance(int percent) { return pick(1, 100) <= percent; }
+
+    void meet(Plans& plans, int me, int round) {
+        RankPlan rank = plans.on(me);
+        const auto cell = [&](int of) { return static_cast<std::uint64_t>(3 * round + of); };
+        for (int peer = 0; peer < plans.nranks(); ++peer) {
+            if (peer != me) rank.set(signal_, peer, cell(me), now(1));
+        }
+        for (int peer = 0; peer < plans.nranks(); ++peer) {
+            if (peer != me) rank.wait(signal_, cell(peer), now(1));
+        }
+    }
+
+    void add(RankPlan& rank, int to) {
+        const Range there = RankPlan::at(to, data_, 0, 1);
+        const Range mine = rank.in(input_, 0, 1);
+        const int way = pick(1, 100);
+        if (way <= 92) {
+            rank.accumulate(there, mine, Element::u8);
+        } else if (way <= 96) {
+            rank.accumulate(there, mine, Element::i8);
+        } else {
+            rank.reduce(there, {there, mine}, ReduceOp::sum, Element::u8);
+        }
+    }
+
+    void spoil(Plans& plans) {
+        std::vector<Instruction>& list =
+            plans.list()[static_cast<std::size_t>(pick(0, plans.nranks() - 1))].instructions;
+        const auto at = list.begin() + pick(0, static_cast<int>(list.size()) - 2);
+        if (chance(50)) {
+            std::swap(*at, *(at + 1));
+        } else {
+            list.erase(at);
+        }
+    }
+
+    void give_meaning(RandomProgram& program, int targets) {
+        program.meaning.name = "gathered";
+        std::vector<Contribution> of;
+        for (int rank = 0; rank < program.plans.nranks(); ++rank) of.push_back({rank, input_, 0});
+        const auto all = std::make_shared<const std::vector<Contribution>>(of);
+        for (int rank = 0; rank < targets; ++rank) {
+            program.meaning.outputs.push_back(
+                {rank, output_, 0, 1, all, ReduceOp::sum, Element::u8});
+        }
+        program.meaning.same_bits = true;
+    }
+
+    std::mt19937_64 random_;
+    std::uint16_t input_ = 0, output_ = 0, data_ = 0, signal_ = 0;
 };
 
 }  // namespace peal::test

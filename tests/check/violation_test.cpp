@@ -277,7 +277,8 @@ TEST(WrongResult, NamesWhatIsMissingAndDoubled) {
     EXPECT_EQ(violation.kind, ViolationKind::wrong_result);
     EXPECT_EQ(violation.message,
               "after call 0, output@2[0..8) is wrong: missing: input@1[0..8) of call 0; counted "
-              "twice: input@3[0..8) of call 0");
+              "twice: input@3[0..8) of call 0, last written by `reduce sum f32 output[0..8) <- "
+              "data@0[0..8), data@3[0..8), data[0..8), data@3[0..8)`");
     EXPECT_EQ(violation.found,
               "sum(input@0[0..8) of call 0, input@3[0..8) of call 0, input@2[0..8) of call 0, "
               "input@3[0..8) of call 0)");

@@ -56,6 +56,15 @@ TEST_F(LabelTest, ValuesAreThoseOfTheGeneration) {
     EXPECT_EQ(label(2), "wait sig[2] == 3");
 }
 
+TEST_F(LabelTest, AdditionsConversionsAndSumsOfRows) {
+    rank.accumulate(rank.at(2, data, 64, 64), rank.in(inp, 0, 64));
+    EXPECT_EQ(label(), "accumulate data@2[64..128) <- inp");
+    rank.convert(rank.tile(0, 32), Element::f16, rank.in(inp, 0, 64), Element::f32);
+    EXPECT_EQ(label(), "convert tile <- inp");
+    rank.row_sum(rank.tile(0, 4), rank.in(inp, 0, 64));
+    EXPECT_EQ(label(), "row_sum tile[0..4) <- inp");
+}
+
 TEST_F(LabelTest, ScalarsFlagsAndBarriers) {
     rank.fill(rank.in(out, 0, 64), 1.5);
     EXPECT_EQ(label(), "fill out <- 1.5");

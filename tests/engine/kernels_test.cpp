@@ -3,7 +3,6 @@
 #include "engine/kernels/kernels.hpp"
 
 #include <gtest/gtest.h>
-#include <hwy/targets.h>
 
 #include <algorithm>
 #include <array>
@@ -17,28 +16,12 @@
 #include <vector>
 
 #include "engine/kernels/scalar.hpp"
+#include "engine/targets.hpp"
 
 namespace peal {
 namespace {
 
 using Bytes = std::vector<std::byte>;
-
-void use_targets(std::int64_t targets) {
-    hwy::SetSupportedTargetsForTest(targets);
-    hwy::GetChosenTarget().Update(hwy::SupportedTargets());
-}
-
-// Does the work with each SIMD target in turn.
-template <class Work>
-void on_every_target(Work work) {
-    static const std::vector<std::int64_t> targets = hwy::SupportedAndGeneratedTargets();
-    for (const std::int64_t target : targets) {
-        SCOPED_TRACE(hwy::TargetName(target));
-        use_targets(target);
-        work();
-    }
-    use_targets(0);
-}
 
 std::vector<std::uint64_t> special_bits(Element element) {
     switch (element) {

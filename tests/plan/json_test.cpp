@@ -82,22 +82,27 @@ private:
     }
     Value value() { return {integer<std::int64_t>(), integer<std::int64_t>()}; }
     Action action() {
-        switch (below(8)) {
+        switch (below(9)) {
             case 0: return Copy{range(), range()};
             case 1: {
                 Reduce reduce{any(kReduceOps), any(kElements), range(), {}};
                 for (std::uint64_t i = below(4); i > 0; --i) reduce.src.push_back(range());
                 return reduce;
             }
-            case 2: return Map{any(kMapOps), any(kElements), number(), range(), range()};
+            case 2:
+                return Map{any(kMapOps), any(kElements), number(),
+                           range(),      range(),        any(kElements)};
             case 3: return Notify{any(kNotifyOps), cell(), value()};
             case 4: return Wait{any(kCompares), cell(), value()};
             case 5: return SetFlag{any(kPipes), any(kPipes), integer<std::uint8_t>()};
             case 6: return WaitFlag{any(kPipes), any(kPipes), integer<std::uint8_t>()};
+            case 7: return Accumulate{any(kElements), range(), range()};
             default: return PipeBarrier{any(kPipes)};
         }
     }
-    Instruction instruction() { return {action(), any(kPipes), integer<std::uint32_t>()}; }
+    Instruction instruction() {
+        return {action(), any(kPipes), integer<std::uint32_t>(), below(2) == 1};
+    }
 
     std::mt19937_64 random_;
 };
@@ -134,6 +139,36 @@ TEST(PlanJson, SourcesAreStoredOnceAndComeBack) {
     EXPECT_EQ(back[0].source->text(), plans[0].source->text());
     EXPECT_EQ(back[0].source, back[1].source);
     EXPECT_EQ(back[2].source, nullptr);
+}
+
+TEST(PlanJson, TheFilesOfASourceComeBack) {
+    Plan plan = sample_plan();
+    plan.source = std::make_shared<const Source>(
+        "kernel.cpp", "a\nb\nc\nd\n", std::vector<Source::Part>{{"x.hpp", 2}, {"y.hpp", 4}});
+    const std::string json = to_json(plan);
+    const SourcePtr back = plans_from_json(json).front().source;
+    EXPECT_EQ(back->full_place(1), "kernel.cpp:1");
+    EXPECT_EQ(back->full_place(3), "x.hpp:2");
+    EXPECT_EQ(back->full_place(4), "y.hpp:1");
+    const std::string part = R"("first_line":4)";
+    std::string broken = json;
+    broken.replace(broken.find(part), part.size(), R"("first_line":2)");
+    EXPECT_EQ(error_of([&] { plans_from_json(broken); }),
+              "sources[0].included[1].first_line: the parts are not in order");
+}
+
+TEST(PlanJson, WhatIsTheDefaultIsLeftOut) {
+    Plan plan = sample_plan();
+    plan.instructions = {
+        {Map{MapOp::convert, Element::f16, 0, {kTile, 1, 0, 32}, {kTile, 1, 64, 64}}, Pipe::none,
+         0}};
+    EXPECT_EQ(to_json(plan).find("joined"), std::string::npos);
+    EXPECT_EQ(to_json(plan).find("from"), std::string::npos);
+    EXPECT_EQ(to_json(plan).find("included"), std::string::npos);
+    plan.instructions[0].joined = true;
+    std::get<Map>(plan.instructions[0].action).from = Element::i32;
+    EXPECT_NE(to_json(plan).find(R"("from":"i32","joined":true)"), std::string::npos)
+        << to_json(plan);
 }
 
 TEST(PlanJson, IsWrittenForPeople) {
@@ -206,7 +241,7 @@ TEST(PlanJson, FieldsAreThereAndKnown) {
               "plans[0].instructions[3]: field 'compare' is missing");
     EXPECT_EQ(broken(R"("compare":"ge")", R"("compare":"ge","colour":"red")"),
               "plans[0].instructions[3]: there is no field 'colour', expected do, compare, cell, "
-              "value, pipe, line");
+              "value, pipe, line, joined");
     EXPECT_EQ(error_of([] { plans_from_json("{}"); }), "the document: field 'format' is missing");
     EXPECT_EQ(error_of([] { plans_from_json("[]"); }),
               "the document: expected an object, found array");

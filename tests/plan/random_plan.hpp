@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Random valid plans that use tiles in every way: as values, in slices, again and again in place,
-// and not at all.
+// and not at all; with few places, as the tiles of a person who counts bytes.
 #pragma once
 
 #include <random>
@@ -13,7 +13,9 @@ namespace peal::testing {
 
 class RandomPlan {
 public:
-    RandomPlan(std::uint64_t seed, std::size_t instructions) : random_(seed) {
+    // With `places`, tiles begin at so many places only.
+    RandomPlan(std::uint64_t seed, std::size_t instructions, std::uint64_t places = 0)
+        : random_(seed), places_(places) {
         plan_.kernel = "random";
         plan_.nranks = 3;
         plan_.rank = static_cast<std::int32_t>(below(3));
@@ -41,8 +43,9 @@ private:
         return {buffer, rank, below((kBytes - bytes) / kGrain + 1) * kGrain, bytes};
     }
     Range new_tile(std::uint64_t bytes) {
-        const Range tile{kTile, plan_.rank, plan_.tile_bytes, bytes};
-        plan_.tile_bytes += (bytes + 63) / 64 * 64;
+        const std::uint64_t begin = places_ == 0 ? plan_.tile_bytes : below(places_) * 64;
+        const Range tile{kTile, plan_.rank, begin, bytes};
+        plan_.tile_bytes = std::max(plan_.tile_bytes, begin + (bytes + 63) / 64 * 64);
         tiles_.push_back(tile);
         return tile;
     }
@@ -71,11 +74,12 @@ private:
 
     void step() {
         const std::uint64_t bytes = length();
-        switch (below(8)) {
+        switch (below(10)) {
             case 0:
             case 1: {
                 const Range src = memory(bytes);
-                return add(Copy{new_tile(bytes), src});
+                const Range dst = new_tile(bytes);
+                return add(Copy{dst, src});
             }
             case 2:
             case 3: {
@@ -87,6 +91,8 @@ private:
             case 4:
             case 5: return add_reduce(bytes);
             case 6: return add_map(bytes);
+            case 7: return add_accumulate(bytes);
+            case 8: return add_conversion(bytes);
             default: return add_sync();
         }
     }
@@ -110,6 +116,27 @@ private:
         if (map.op == MapOp::fill || equal_or_disjoint(map.dst, map.src)) add(map);
     }
 
+    void add_accumulate(std::uint64_t bytes) {
+        const Range src = source(bytes);
+        const Range dst = below(2) ? old_tile(bytes) : memory(bytes);
+        if (!overlaps(dst, src)) add(Accumulate{element_, dst, src});
+    }
+
+    void add_conversion(std::uint64_t bytes) {
+        Map map;
+        map.element = map.from = element_;
+        map.src = source(bytes);
+        if (below(2)) {
+            map.op = MapOp::row_sum;
+            map.dst = destination(4);
+        } else {
+            map.op = MapOp::convert;
+            map.element = Element::i16;
+            map.dst = destination(bytes / 2);
+        }
+        if (equal_or_disjoint(map.dst, map.src)) add(map);
+    }
+
     void add_sync() {
         const Cell cell{4, plan_.rank, below(3)};
         if (below(2)) return add(Notify{NotifyOp::add, cell, {1, 0}});
@@ -117,6 +144,7 @@ private:
     }
 
     std::mt19937_64 random_;
+    std::uint64_t places_;
     Element element_ = Element::f32;
     Plan plan_;
     std::vector<Range> tiles_;

@@ -105,11 +105,40 @@ private:
         }
     }
 
+    template <class Number>
+    void sum_row(const Map& work) {
+        Number total{};
+        for (std::size_t i = 0; i < work.src.length; i += sizeof(Number)) {
+            Number number;
+            std::memcpy(&number, at(work.src) + i, sizeof(Number));
+            total = total + number;
+        }
+        std::memcpy(at(work.dst), &total, sizeof(Number));
+    }
+
+    // Any function of the elements will do: that of an i32 is its low half, that of a u16 itself.
+    void convert(const Map& work) {
+        const std::size_t from = bytes_of(work.from), to = bytes_of(work.element);
+        for (std::size_t i = 0; i < work.dst.length / to; ++i) {
+            std::uint64_t number = 0;
+            std::memcpy(&number, at(work.src) + i * from, from);
+            std::memcpy(at(work.dst) + i * to, &number, to);
+        }
+    }
+
     void step(const Copy& copy) { std::memcpy(at(copy.dst), at(copy.src), copy.dst.length); }
     void step(const Reduce& work) {
         work.element == Element::f32 ? reduce<float>(work) : reduce<std::uint32_t>(work);
     }
+    void step(const Accumulate& work) {
+        step(Reduce{ReduceOp::sum, work.element, work.dst, {work.dst, work.src}});
+    }
     void step(const Map& work) {
+        if (work.op == MapOp::convert) return convert(work);
+        if (work.op == MapOp::row_sum) {
+            return work.element == Element::f32 ? sum_row<float>(work)
+                                                : sum_row<std::uint32_t>(work);
+        }
         work.element == Element::f32 ? map<float>(work) : map<std::uint32_t>(work);
     }
     void step(const Notify&) { sync(); }

@@ -65,5 +65,57 @@ TEST(PlanText, BuffersThatDoNotExistAreNumbers) {
               "copy buffer#9@0[0..4) <- inp@2[4..8)");
 }
 
+TEST(PlanText, AccumulateConvertAndRowSum) {
+    const Plan plan = sample_plan();
+    const auto text_of = [&](Action action) {
+        return to_text(Instruction{std::move(action), Pipe::none, 0}, plan);
+    };
+    EXPECT_EQ(text_of(Accumulate{Element::f32, {kData, 0, 0, 64}, {kTile, 1, 0, 64}}),
+              "accumulate f32 data@0[0..64) <- tile[0..64)");
+    EXPECT_EQ(text_of(Map{MapOp::convert, Element::f16, 0, {kTile, 1, 0, 32}, {kTile, 1, 64, 64}}),
+              "convert f16 tile[0..32) <- f32 tile[64..128)");
+    EXPECT_EQ(text_of(Map{MapOp::row_sum, Element::f32, 0, {kTile, 1, 0, 4}, {kTile, 1, 64, 64}}),
+              "row_sum f32 tile[0..4) <- tile[64..128)");
+}
+
+TEST(PlanText, FlagsOfCubeUnits) {
+    const Plan plan = sample_plan();
+    EXPECT_EQ(to_text({SetFlag{Pipe::cube_load, Pipe::cube, 1}, Pipe::none, 0}, plan),
+              "set_flag cube_load -> cube, event 1");
+    EXPECT_EQ(to_text({WaitFlag{Pipe::load, Pipe::cube_store, 7}, Pipe::none, 0}, plan),
+              "wait_flag load -> cube_store, event 7");
+    EXPECT_EQ(name(Pipe::all), "all");
+}
+
+TEST(PlanText, LinesOfIncludedFilesAreNamedByTheirFile) {
+    Plan plan = sample_plan();
+    plan.source = std::make_shared<const Source>("kernel.cpp", "a\nb\nc\n",
+                                                 std::vector<Source::Part>{{"barrier.hpp", 3}});
+    const std::string text = to_text(plan);
+    EXPECT_NE(text.find("copy data[0..64) <- inp[0..64)                                line 2\n"),
+              std::string::npos)
+        << text;
+    EXPECT_NE(text.find("notify sig[1]@2 = generation + 1                              "
+                        "barrier.hpp:1\n"),
+              std::string::npos)
+        << text;
+}
+
+TEST(Source, APlaceIsALineOrAFileAndItsLine) {
+    const Source source("kernel.cpp", "1\n2\n3\n4\n5\n",
+                        {{"include/barrier.hpp", 3}, {"ring.hpp", 5}});
+    EXPECT_EQ(source.place(1), "line 1");
+    EXPECT_EQ(source.place(2), "line 2");
+    EXPECT_EQ(source.place(3), "include/barrier.hpp:1");
+    EXPECT_EQ(source.place(4), "include/barrier.hpp:2");
+    EXPECT_EQ(source.place(5), "ring.hpp:1");
+    EXPECT_EQ(source.full_place(2), "kernel.cpp:2");
+    EXPECT_EQ(source.full_place(4), "include/barrier.hpp:2");
+    EXPECT_EQ(source.line(4), "4");
+    const Source plain("a.peal", "x\n");
+    EXPECT_EQ(plain.place(7), "line 7");
+    EXPECT_EQ(plain.full_place(7), "a.peal:7");
+}
+
 }  // namespace
 }  // namespace peal

@@ -27,6 +27,17 @@ TEST(PlanTraffic, WritesToPeersAreRemote) {
     EXPECT_EQ(total.remote_bytes_read, 0u);
 }
 
+TEST(PlanTraffic, AnAccumulateReadsWhatItAddsTo) {
+    Plan plan = sample_plan();
+    plan.instructions = {
+        {Accumulate{Element::f32, {kData, 0, 16, 32}, {kInp, 1, 0, 32}}, Pipe::none, 0}};
+    const Traffic total = traffic(plan);
+    EXPECT_EQ(total.bytes_read, 64u);
+    EXPECT_EQ(total.bytes_written, 32u);
+    EXPECT_EQ(total.remote_bytes_read, 32u);
+    EXPECT_EQ(total.remote_bytes_written, 32u);
+}
+
 TEST(PlanTraffic, TilesAreNeverRemote) {
     Plan plan = sample_plan();
     plan.rank = 2;

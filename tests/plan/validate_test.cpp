@@ -82,6 +82,56 @@ TEST(PlanValidate, OverlapsAreWholeOrNone) {
               "source in part");
 }
 
+TEST(PlanValidate, AccumulateIsAlignedAndApartFromItsSource) {
+    EXPECT_EQ(verdict(Accumulate{Element::f32, {kData, 2, 4, 32}, {kTile, 1, 2, 32}}), "no error");
+    EXPECT_EQ(verdict(Accumulate{Element::f32, {kData, 2, 2, 32}, {kTile, 1, 0, 32}}),
+              "accumulate f32 data@2[2..34) <- tile[0..32): the destination starts at byte 2, "
+              "which is no multiple of 4: f32 is added to atomically");
+    EXPECT_EQ(verdict(Accumulate{Element::f32, {kData, 1, 0, 32}, {kData, 1, 0, 32}}),
+              "accumulate f32 data[0..32) <- data[0..32): the destination overlaps the source");
+    EXPECT_EQ(verdict(Accumulate{Element::f32, {kData, 1, 0, 32}, {kInp, 1, 0, 16}}),
+              "accumulate f32 data[0..32) <- inp[0..16): the destination has 32 bytes, a source "
+              "has 16");
+    EXPECT_EQ(verdict(Accumulate{Element::i64, {kData, 1, 0, 12}, {kInp, 1, 0, 12}}),
+              "accumulate i64 data[0..12) <- inp[0..12): 12 bytes are no whole number of i64 "
+              "elements");
+    EXPECT_EQ(verdict(Accumulate{Element::f32, {kData, 1, 0, 64}, {kInp, 1, 32, 64}}),
+              "accumulate f32 data[0..64) <- inp[32..96): the source leaves inp, which has 64 "
+              "bytes");
+}
+
+TEST(PlanValidate, ConversionsHaveAsManyElementsAsTheirSource) {
+    const auto convert = [](const Range& dst, const Range& src) {
+        return verdict(Map{MapOp::convert, Element::f16, 0, dst, src, Element::f32});
+    };
+    EXPECT_EQ(convert({kTile, 1, 0, 32}, {kTile, 1, 64, 64}), "no error");
+    EXPECT_EQ(convert({kTile, 1, 0, 64}, {kTile, 1, 64, 64}),
+              "convert f16 tile[0..64) <- f32 tile[64..128): the destination has 32 elements, the "
+              "source has 16");
+    EXPECT_EQ(convert({kTile, 1, 0, 4}, {kTile, 1, 64, 6}),
+              "convert f16 tile[0..4) <- f32 tile[64..70): 6 bytes are no whole number of f32 "
+              "elements");
+    EXPECT_EQ(convert({kTile, 1, 64, 32}, {kTile, 1, 64, 64}),
+              "convert f16 tile[64..96) <- f32 tile[64..128): the destination overlaps a source in "
+              "part");
+}
+
+TEST(PlanValidate, ARowIsSummedUpInOneElement) {
+    const auto row_sum = [](const Range& dst, const Range& src) {
+        return verdict(Map{MapOp::row_sum, Element::f32, 0, dst, src});
+    };
+    EXPECT_EQ(row_sum({kTile, 1, 0, 4}, {kTile, 1, 64, 64}), "no error");
+    EXPECT_EQ(row_sum({kTile, 1, 0, 8}, {kTile, 1, 64, 64}),
+              "row_sum f32 tile[0..8) <- tile[64..128): a row of one element or more is summed up "
+              "in one element");
+    EXPECT_EQ(row_sum({kTile, 1, 0, 4}, {kTile, 1, 64, 0}),
+              "row_sum f32 tile[0..4) <- tile[64..64): a row of one element or more is summed up "
+              "in one element");
+    EXPECT_EQ(row_sum({kTile, 1, 64, 4}, {kTile, 1, 64, 64}),
+              "row_sum f32 tile[64..68) <- tile[64..128): the destination overlaps a source in "
+              "part");
+}
+
 TEST(PlanValidate, ScalarsAreValuesOfTheElement) {
     const Range dst{kOut, 1, 0, 64};
     EXPECT_EQ(verdict(Map{MapOp::fill, Element::u8, 256, dst, {}}),

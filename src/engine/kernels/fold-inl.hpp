@@ -210,6 +210,23 @@ void CombineScalar(double scalar, std::uint8_t* dst, const std::uint8_t* src, st
     }
 }
 
+// Between types that are both seen as f32.
+template <class From, class To>
+void ConvertElements(std::uint8_t* dst, const std::uint8_t* src, std::size_t count) {
+    const F32 d;
+    const std::size_t step = hn::Lanes(d);
+    const std::size_t from_bytes = From::Bytes() / step, to_bytes = To::Bytes() / step;
+    std::size_t i = 0;
+    for (; i + step <= count; i += step) {
+        To::Store(d, Canonical(d, From::Load(d, src + i * from_bytes)), dst + i * to_bytes);
+    }
+    if (i < count) {
+        const Part<From> load{(count - i) * from_bytes};
+        StorePart<To>(d, Canonical(d, load(d, src + i * from_bytes)), dst + i * to_bytes,
+                      (count - i) * to_bytes);
+    }
+}
+
 template <class Lanes>
 void MapElements(MapOp op, double scalar, std::uint8_t* dst, const std::uint8_t* src,
                  std::size_t bytes) {
@@ -217,6 +234,8 @@ void MapElements(MapOp op, double scalar, std::uint8_t* dst, const std::uint8_t*
         case MapOp::fill: return Fill<Lanes>(scalar, dst, bytes);
         case MapOp::add_scalar: return CombineScalar<Lanes, Sum>(scalar, dst, src, bytes);
         case MapOp::mul_scalar: return CombineScalar<Lanes, Prod>(scalar, dst, src, bytes);
+        case MapOp::convert:
+        case MapOp::row_sum: HWY_DASSERT(false);
     }
 }
 

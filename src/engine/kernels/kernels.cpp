@@ -35,6 +35,9 @@ void Reduce(Element element, ReduceOp op, void* dst, std::span<const void* const
 void Map(MapOp op, Element element, double scalar, void* dst, const void* src, std::size_t count) {
     scalar::map(op, element, scalar, dst, src, count);
 }
+void Convert(Element to, Element from, void* dst, const void* src, std::size_t count) {
+    scalar::convert(to, from, dst, src, count);
+}
 void CopyBytes(std::uint8_t* dst, const std::uint8_t* src, std::size_t bytes) {
     std::memcpy(dst, src, bytes);
 }
@@ -81,6 +84,27 @@ void Map(MapOp op, Element element, double scalar, void* dst, const void* src, s
     }
 }
 
+template <class From>
+void ConvertFrom(Element to, Element from, void* dst, const void* src, std::size_t count) {
+    auto* bytes = static_cast<std::uint8_t*>(dst);
+    const auto* source = static_cast<const std::uint8_t*>(src);
+    switch (to) {
+        case Element::f16: return ConvertElements<From, F16Lanes>(bytes, source, count);
+        case Element::bf16: return ConvertElements<From, Bf16Lanes>(bytes, source, count);
+        case Element::f32: return ConvertElements<From, PlainLanes<float>>(bytes, source, count);
+        default: return scalar::convert(to, from, dst, src, count);
+    }
+}
+
+void Convert(Element to, Element from, void* dst, const void* src, std::size_t count) {
+    switch (from) {
+        case Element::f16: return ConvertFrom<F16Lanes>(to, from, dst, src, count);
+        case Element::bf16: return ConvertFrom<Bf16Lanes>(to, from, dst, src, count);
+        case Element::f32: return ConvertFrom<PlainLanes<float>>(to, from, dst, src, count);
+        default: return scalar::convert(to, from, dst, src, count);
+    }
+}
+
 #endif
 
 }  // namespace peal::kernels::HWY_NAMESPACE
@@ -92,6 +116,7 @@ namespace peal::kernels {
 
 HWY_EXPORT(Reduce);
 HWY_EXPORT(Map);
+HWY_EXPORT(Convert);
 HWY_EXPORT(CopyBytes);
 HWY_EXPORT(StreamBytes);
 
@@ -150,6 +175,14 @@ void fence_streams() { hwy::FlushStream(); }
 
 void map(MapOp op, Element element, double scalar, void* dst, const void* src, std::size_t count) {
     if (count > 0) HWY_DYNAMIC_DISPATCH(Map)(op, element, scalar, dst, src, count);
+}
+
+void convert(Element to, Element from, void* dst, const void* src, std::size_t count) {
+    if (count > 0) HWY_DYNAMIC_DISPATCH(Convert)(to, from, dst, src, count);
+}
+
+void row_sum(Element element, void* dst, const void* src, std::size_t count) {
+    scalar::row_sum(element, dst, src, count);
 }
 
 }  // namespace peal::kernels

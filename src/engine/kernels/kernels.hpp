@@ -10,6 +10,8 @@
 //               What is then too large becomes an infinity; denormals are kept.
 //   max, min    are IEEE 754-2019 maximum and minimum: a NaN anywhere gives NaN, and -0 < +0. So
 //               they do not depend on the order of the sources.
+//   convert     goes to the nearest, to even where two are as near; integers saturate when they
+//               come from floats (NaN becomes 0) and wrap when they come from integers.
 //   NaN         has one form: a result that is NaN is the quiet NaN with positive sign and no
 //               payload (f32: 0x7fc00000), whatever NaN went in, also with a single source.
 #pragma once
@@ -38,6 +40,17 @@ void reduce(Element element, ReduceOp op, void* dst, std::span<const void* const
 // Orders the stores that bypassed the caches before every later store.
 void fence_streams();
 
+// dst[i] += src[i], each element atomically but not ordered with anything else: a release must
+// follow before others are told of it. dst is aligned to its elements.
+void accumulate(Element element, void* dst, const void* src, std::size_t count);
+
+// dst[i] = src[i], from one type to another. dst may equal src if the sizes of the two do.
+void convert(Element to, Element from, void* dst, const void* src, std::size_t count);
+
+// dst[0] = src[0] + src[1] + ..., a left fold. At least one element.
+void row_sum(Element element, void* dst, const void* src, std::size_t count);
+
+// fill, add_scalar and mul_scalar:
 // dst[i] = scalar, src[i] + scalar or src[i] * scalar. The scalar is first converted: for f64 it is
 // taken as it is, for the other floats it is rounded to f32, for integers it is truncated towards
 // zero to i64 (saturating, NaN is 0) and wraps. dst may equal src; fill ignores src.

@@ -6,9 +6,9 @@
 #include <cassert>
 #include <cmath>
 #include <concepts>
-#include <cstring>
 #include <limits>
-#include <type_traits>
+
+#include "engine/kernels/codec.hpp"
 
 namespace peal::scalar {
 
@@ -27,12 +27,14 @@ float f32_from_f16(std::uint16_t bits) {
     return (bits & 0x8000) != 0 ? -magnitude : magnitude;
 }
 
-std::uint16_t f16_from_f32(float value) {
+std::uint16_t f16_from_f32(float value) { return f16_from_f64(value); }
+
+std::uint16_t f16_from_f64(double value) {
     if (std::isnan(value)) return 0x7e00;
     const int sign = std::signbit(value) ? 0x8000 : 0;
-    const float magnitude = std::fabs(value);
+    const double magnitude = std::fabs(value);
     // 65504 is the largest f16. From half a step above it on, the nearest is infinity.
-    if (magnitude >= 65520.0F) return static_cast<std::uint16_t>(sign | 0x7c00);
+    if (magnitude >= 65520.0) return static_cast<std::uint16_t>(sign | 0x7c00);
     if (magnitude == 0) return static_cast<std::uint16_t>(sign);
     // An f16 is a whole number of units of 2^unit: 1024 to 2047 of them, fewer if denormal.
     const int unit = std::max(std::ilogb(magnitude) - 10, -24);
@@ -53,6 +55,19 @@ std::uint16_t bf16_from_f32(float value) {
     return static_cast<std::uint16_t>(kept);
 }
 
+std::uint16_t bf16_from_f64(double value) {
+    if (std::isnan(value)) return 0x7fc0;
+    const int sign = std::signbit(value) ? 0x8000 : 0;
+    const double magnitude = std::fabs(value);
+    // From half a step above the largest bf16 on, the nearest is infinity.
+    if (magnitude >= std::ldexp(511.0, 119)) return static_cast<std::uint16_t>(sign | 0x7f80);
+    if (magnitude == 0) return static_cast<std::uint16_t>(sign);
+    // As above, with 128 to 255 units.
+    const int unit = std::max(std::ilogb(magnitude) - 7, -133);
+    const int units = static_cast<int>(std::nearbyint(std::ldexp(magnitude, -unit)));
+    return static_cast<std::uint16_t>(sign | (((unit + 133) << 7) + units));
+}
+
 std::int64_t i64_from_scalar(double scalar) {
     constexpr double kLimit = 9223372036854775808.0;  // 2^63
     if (std::isnan(scalar)) return 0;
@@ -63,74 +78,6 @@ std::int64_t i64_from_scalar(double scalar) {
 
 namespace {
 
-// How an element is stored, and the type in which it is combined.
-struct F16 {
-    using Stored = std::uint16_t;
-    static float decode(Stored bits) { return f32_from_f16(bits); }
-    static Stored encode(float value) { return f16_from_f32(value); }
-};
-struct Bf16 {
-    using Stored = std::uint16_t;
-    static float decode(Stored bits) { return f32_from_bf16(bits); }
-    static Stored encode(float value) { return bf16_from_f32(value); }
-};
-template <class T>
-struct Plain {
-    using Stored = T;
-    static T decode(T value) { return value; }
-    static T encode(T value) {
-        if constexpr (std::floating_point<T>) {
-            if (std::isnan(value)) return std::numeric_limits<T>::quiet_NaN();
-        }
-        return value;
-    }
-};
-
-template <std::integral T>
-T combine(ReduceOp op, T a, T b) {
-    const auto x = static_cast<std::uint64_t>(a);
-    const auto y = static_cast<std::uint64_t>(b);
-    switch (op) {
-        case ReduceOp::sum: return static_cast<T>(x + y);
-        case ReduceOp::prod: return static_cast<T>(x * y);
-        case ReduceOp::max: return std::max(a, b);
-        case ReduceOp::min: return std::min(a, b);
-    }
-    return a;
-}
-
-template <std::floating_point T>
-T maximum(T a, T b) {
-    if (std::isnan(a) || std::isnan(b)) return std::numeric_limits<T>::quiet_NaN();
-    if (a == b) return std::signbit(a) ? b : a;
-    return a > b ? a : b;
-}
-
-template <std::floating_point T>
-T combine(ReduceOp op, T a, T b) {
-    switch (op) {
-        case ReduceOp::sum: return a + b;
-        case ReduceOp::prod: return a * b;
-        case ReduceOp::max: return maximum(a, b);
-        case ReduceOp::min: return -maximum(-a, -b);
-    }
-    return a;
-}
-
-template <class Codec>
-auto load(const void* from, std::size_t index) {
-    typename Codec::Stored stored;
-    std::memcpy(&stored, static_cast<const std::byte*>(from) + index * sizeof stored,
-                sizeof stored);
-    return Codec::decode(stored);
-}
-
-template <class Codec, class T>
-void store(void* to, std::size_t index, T value) {
-    const typename Codec::Stored stored = Codec::encode(value);
-    std::memcpy(static_cast<std::byte*>(to) + index * sizeof stored, &stored, sizeof stored);
-}
-
 template <class T>
 T scalar_as(double scalar) {
     if constexpr (std::floating_point<T>) {
@@ -140,19 +87,41 @@ T scalar_as(double scalar) {
     }
 }
 
-// Calls work with the codec of an element.
-template <class Work>
-void with_codec(Element element, Work work) {
-    switch (element) {
-        case Element::f16: return work(F16{});
-        case Element::bf16: return work(Bf16{});
-        case Element::f32: return work(Plain<float>{});
-        case Element::f64: return work(Plain<double>{});
-        case Element::i8: return work(Plain<std::int8_t>{});
-        case Element::i16: return work(Plain<std::int16_t>{});
-        case Element::i32: return work(Plain<std::int32_t>{});
-        case Element::i64: return work(Plain<std::int64_t>{});
-        case Element::u8: return work(Plain<std::uint8_t>{});
+// Nearest even, saturating; NaN is 0.
+template <std::integral T>
+T nearest_integer(double value) {
+    const double whole = std::nearbyint(value);
+    // 2^63 - 1 is no double; what is at least the next power of two is too large for any T.
+    constexpr double kAbove = 2.0 * (std::numeric_limits<T>::max() / 2 + 1);
+    if (std::isnan(whole)) return 0;
+    if (whole >= kAbove) return std::numeric_limits<T>::max();
+    if (whole < static_cast<double>(std::numeric_limits<T>::min())) {
+        return std::numeric_limits<T>::min();
+    }
+    return static_cast<T>(whole);
+}
+
+// An integer as a double from which it can be rounded further as from the integer itself: digits
+// that a double has no room for leave an odd last digit behind.
+double sticky(std::int64_t value) {
+    constexpr std::int64_t kDropped = (1 << 12) - 1;
+    const bool is_exact = value == std::numeric_limits<std::int64_t>::min() ||
+                          std::llabs(value) < std::int64_t{1} << 53;
+    if (is_exact || (value & kDropped) == 0) return static_cast<double>(value);
+    return static_cast<double>((value & ~kDropped) | (kDropped + 1) >> 1);
+}
+
+template <class Codec, class T>
+typename Codec::Stored converted(T value) {
+    using Stored = typename Codec::Stored;
+    if constexpr (Codec::kIsNarrow && std::integral<T>) {
+        return Codec::encode_exactly(sticky(value));
+    } else if constexpr (Codec::kIsNarrow) {
+        return Codec::encode_exactly(value);
+    } else if constexpr (std::integral<Stored> && std::floating_point<T>) {
+        return nearest_integer<Stored>(value);
+    } else {
+        return Codec::encode(static_cast<Stored>(value));
     }
 }
 
@@ -172,6 +141,27 @@ void reduce(Element element, ReduceOp op, void* dst, std::span<const void* const
     });
 }
 
+void convert(Element to, Element from, void* dst, const void* src, std::size_t count) {
+    with_codec(from, [&]<class From>(From) {
+        with_codec(to, [&]<class To>(To) {
+            for (std::size_t i = 0; i < count; ++i) {
+                put(dst, i, converted<To>(load<From>(src, i)));
+            }
+        });
+    });
+}
+
+void row_sum(Element element, void* dst, const void* src, std::size_t count) {
+    assert(count > 0);
+    with_codec(element, [&]<class Codec>(Codec) {
+        auto sum = load<Codec>(src, 0);
+        for (std::size_t i = 1; i < count; ++i) {
+            sum = combine(ReduceOp::sum, sum, load<Codec>(src, i));
+        }
+        store<Codec>(dst, 0, sum);
+    });
+}
+
 void map(MapOp op, Element element, double scalar, void* dst, const void* src, std::size_t count) {
     with_codec(element, [&]<class Codec>(Codec) {
         using T = decltype(Codec::decode(typename Codec::Stored{}));
@@ -185,6 +175,8 @@ void map(MapOp op, Element element, double scalar, void* dst, const void* src, s
                 case MapOp::mul_scalar:
                     store<Codec>(dst, i, combine(ReduceOp::prod, load<Codec>(src, i), operand));
                     break;
+                case MapOp::convert:
+                case MapOp::row_sum: assert(false); break;
             }
         }
     });

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "check/interval_map.hpp"
+#include "plan/interval_map.hpp"
 
 #include <gtest/gtest.h>
 
 #include <random>
 
-namespace peal::checker {
+namespace peal {
 namespace {
 
 constexpr std::uint64_t kBytes = 24;
@@ -76,4 +76,4 @@ TEST(IntervalMap, AssignJoinsWhatItCovers) {
 }
 
 }  // namespace
-}  // namespace peal::checker
+}  // namespace peal

@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-namespace peal::checker {
+namespace peal {
 
 template <class T>
 class IntervalMap {
@@ -90,4 +90,4 @@ private:
     std::vector<Run> runs_;  // the first begins at 0; each ends where the next begins
 };
 
-}  // namespace peal::checker
+}  // namespace peal

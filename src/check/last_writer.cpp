@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "check/last_writer.hpp"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "check/touch.hpp"
+#include "plan/source_place.hpp"
+
+namespace peal::checker {
+namespace {
+
+bool writes(const Model& model, Event event, const Finding& finding) {
+    if (model.op(event).kind != OpKind::data) return false;
+    bool does = false;
+    for_each_touch(model, event,
+                   [&](RegionId region, std::uint64_t begin, std::uint64_t end, const Use& use) {
+                       does |= changes(use) && region == finding.region && begin < finding.end &&
+                               finding.begin < end;
+                   });
+    return does;
+}
+
+// "`copy out[0..64) <- data@1[0..64)` (line 12)"
+std::string text_of_writer(const Model& model, Event writer, std::int32_t owner) {
+    const std::int32_t rank = model.agents[writer.agent].rank;
+    const Plan& plan = model.plan(model.op(writer).call, rank);
+    const Instruction& instruction = model.instruction(writer);
+    const std::string place = source_place(instruction, plan);
+    return fmt::format("{}`{}`{}", rank == owner ? "" : fmt::format("rank {}'s ", rank),
+                       to_text(instruction, plan), place.empty() ? "" : " (" + place + ")");
+}
+
+}  // namespace
+
+void name_last_writer(const Model& model, const Schedule& schedule, Finding& finding) {
+    if (finding.region == kNone) return;
+    const auto last = std::find_if(schedule.rbegin(), schedule.rend(),
+                                   [&](Event event) { return writes(model, event, finding); });
+    if (last == schedule.rend() || model.op(*last).origin != Origin::instruction) return;
+    finding.message +=
+        ", last written by " + text_of_writer(model, *last, model.regions[finding.region].rank);
+    finding.events.push_back(*last);
+}
+
+}  // namespace peal::checker
