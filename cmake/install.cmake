@@ -12,7 +12,7 @@ add_library(peal::peal ALIAS peal)
 target_compile_features(peal PUBLIC cxx_std_20)
 target_include_directories(peal PUBLIC $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/include>
                                        $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
-target_link_libraries(peal PUBLIC fmt::fmt Threads::Threads PRIVATE hwy::hwy)
+target_link_libraries(peal PUBLIC fmt::fmt Threads::Threads PRIVATE hwy::hwy ${CMAKE_DL_LIBS})
 
 set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/peal)
 configure_package_config_file(cmake/pealConfig.cmake.in ${PROJECT_BINARY_DIR}/pealConfig.cmake
@@ -20,7 +20,7 @@ configure_package_config_file(cmake/pealConfig.cmake.in ${PROJECT_BINARY_DIR}/pe
 write_basic_package_version_file(${PROJECT_BINARY_DIR}/pealConfigVersion.cmake
                                  COMPATIBILITY SameMinorVersion)
 
-install(DIRECTORY include/peal DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
+install(DIRECTORY include/peal include/pto DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
 install(TARGETS peal EXPORT pealTargets)
 if(TARGET peal_cli)
     install(TARGETS peal_cli)

@@ -6,4 +6,7 @@ if(PEAL_TESTS)
                                   tests/museum/plan_exhibits.cpp
                                   tests/museum/plan_museum_test.cpp
                           LINKS peal_draw)
+    peal_test(test_museum_pto SOURCES tests/museum/pto/pto_exhibit.cpp
+                                      tests/museum/pto/pto_museum_test.cpp
+                              LINKS peal_pto)
 endif()

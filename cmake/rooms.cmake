@@ -40,5 +40,6 @@ function(peal_test target)
         target_compile_options(${target} PRIVATE -Wno-maybe-uninitialized)
     endif()
     include(GoogleTest)
-    gtest_discover_tests(${target} DISCOVERY_TIMEOUT 120)
+    gtest_discover_tests(${target} DISCOVERY_TIMEOUT 120
+                         PROPERTIES ENVIRONMENT PEAL_CACHE=${PROJECT_BINARY_DIR}/kernels)
 endfunction()

@@ -104,7 +104,7 @@ private:
     std::span<T> own_;
 };
 
-// A kernel of a .peal program, compiled for one communicator.
+// A kernel of the user's, made ready for one communicator.
 class Kernel {
 public:
     struct State;
@@ -134,6 +134,27 @@ struct KernelArgument {
 private:
     KernelArgument(const ConstMemory& memory, bool writable)
         : argument(memory), is_writable(writable) {}
+};
+
+// A kernel with its arguments, which must outlive it, to be run often.
+//
+// The ranks agreed once that they run the same kernel on the same windows; a run itself makes
+// nobody meet. What holds from one run to the next is what `peal check` proves for calls in a row:
+// a kernel that is proved may be run at once again. Before other calls use the same windows, all
+// ranks must have returned: Communicator::barrier() sees to it.
+class PreparedKernel {
+public:
+    PreparedKernel(PreparedKernel&&) noexcept;
+    PreparedKernel& operator=(PreparedKernel&&) noexcept;
+    ~PreparedKernel();
+
+    void run();  // returns when this rank's part is done
+
+private:
+    friend class Communicator;
+    struct State;
+    explicit PreparedKernel(std::unique_ptr<State> state);
+    std::unique_ptr<State> state_;
 };
 
 class Communicator {
@@ -221,25 +242,41 @@ public:
 
     // ---- kernels of the user's
 
-    // Signals for a kernel: cells of their own lines, zeroed. Every rank calls it with the same n.
-    WindowMemory signals(std::uint64_t n);
+    // Signals for a kernel: n cells, zeroed. By default each has a line of its own; kernels that
+    // pack their cells tighter say how many bytes apart they are. Every rank calls it with the same
+    // numbers.
+    WindowMemory signals(std::uint64_t n, std::uint64_t cell_stride = kCacheLineBytes);
 
     // Compiles a kernel for this communicator. Shapes and scalars come from `bindings`.
     Kernel kernel(const ir::Program& program, std::string_view name, const Bindings& bindings);
 
+    // The same from the plans of all ranks: those of a traced PTO kernel (peal/pto.hpp), of a file,
+    // or built in C++. Pipes and flags cost nothing: each rank goes through its plan in order.
+    // Throws Error(usage) when there is not one plan per rank, Error(program) when they are not
+    // valid.
+    Kernel kernel(const std::vector<Plan>& plans);
+
     // Runs it with one argument per parameter that is memory, in order. Every rank calls it; it
-    // returns when this rank's part is done. Whether the kernel is right is for `peal check` to
-    // say.
+    // begins when all have come and agreed that it is the same kernel, and returns when this rank's
+    // part is done. Whether the kernel is right is for `peal check` to say.
     template <class... Args>
     void run(const Kernel& kernel, Args&&... args) {
         const KernelArgument arguments[] = {KernelArgument(std::forward<Args>(args))...};
-        run_kernel(kernel, arguments);
+        run(kernel, std::span<const KernelArgument>(arguments));
     }
+    void run(const Kernel& kernel, std::span<const KernelArgument> arguments);
+
+    // Every rank calls it; they agree here, once for all runs.
+    template <class... Args>
+    PreparedKernel prepare(const Kernel& kernel, Args&&... args) {
+        const KernelArgument arguments[] = {KernelArgument(std::forward<Args>(args))...};
+        return prepare(kernel, std::span<const KernelArgument>(arguments));
+    }
+    PreparedKernel prepare(const Kernel& kernel, std::span<const KernelArgument> arguments);
 
 private:
     Communicator(std::shared_ptr<comm::Seat> seat, std::shared_ptr<comm::Queue> queue);
     WindowMemory allocate(std::uint64_t n, std::uint64_t bytes_each);
-    void run_kernel(const Kernel& kernel, std::span<const KernelArgument> arguments);
 
     std::shared_ptr<comm::Seat> seat_;
     std::shared_ptr<comm::Queue> queue_;

@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "comm/group.hpp"
+#include "engine/place.hpp"
 
 namespace peal::comm {
 
@@ -49,10 +50,10 @@ void Group::look_around(Clock::duration waited) {
 }
 
 void Group::note_waiting() {
-    const Op& op = core_.op();
+    // In a kernel of the user's a cell does not say whose it is.
+    const auto ringer = static_cast<std::int32_t>(core_.op().dst.offset / kCacheLineBytes);
     self_.entered.store(turns_.next(), std::memory_order_relaxed);
-    self_.waits_for.store(static_cast<std::int32_t>(op.dst.offset / kCacheLineBytes),
-                          std::memory_order_relaxed);
+    self_.waits_for.store(phase_ == Phase::kernel ? -1 : ringer, std::memory_order_relaxed);
     self_.instruction.store(static_cast<std::int64_t>(core_.position()), std::memory_order_release);
 }
 
@@ -90,7 +91,8 @@ void Group::fail_as_reported() {
                              culprit, calls_of_all(turn)));
         default:
             fail(Fault::bound,
-                 fmt::format("timeout: rank {} waited too long:{}", culprit, standings()));
+                 fmt::format("timeout: rank {} waited too long:{}{}", culprit, standings(),
+                             phase_ == Phase::kernel ? standing_in_kernel() : ""));
     }
 }
 
@@ -99,11 +101,14 @@ void Group::fail_by_alarm() {
     const std::string whose = nranks() == world_->nranks()
                                   ? fmt::format("rank {}", dead)
                                   : fmt::format("rank {} of the world", dead);
-    const std::string where =
-        phase_ == Phase::idle
-            ? fmt::format("rank {} was in no call", rank_)
-            : fmt::format("rank {} was in {} (call {})", rank_, describe(stamp_), turn_.number);
-    fail(Fault::wrong, fmt::format("{} died; {}", whose, where));
+    std::string where = "no call";
+    if (phase_ == Phase::kernel) {
+        where = fmt::format("kernel {} (call {}){}", core_.plan().kernel, turn_.number,
+                            standing_in_kernel());
+    } else if (phase_ != Phase::idle) {
+        where = fmt::format("{} (call {})", describe(stamp_), turn_.number);
+    }
+    fail(Fault::wrong, fmt::format("{} died; rank {} was in {}", whose, rank_, where));
 }
 
 void Group::fail(Fault fault, const std::string& message) {
@@ -136,11 +141,22 @@ std::string Group::standings() const {
         } else if (instruction < 0 || member.entered.load(std::memory_order_relaxed) <= turn) {
             text += fmt::format("in {}, or past it", describe(*stamp));
         } else {
-            text += fmt::format("in {}, at instruction {}, waits for rank {}", describe(*stamp),
-                                instruction, member.waits_for.load(std::memory_order_relaxed));
+            const std::int32_t ringer = member.waits_for.load(std::memory_order_relaxed);
+            text += fmt::format("in {}, at instruction {}", describe(*stamp), instruction);
+            if (ringer >= 0) text += fmt::format(", waits for rank {}", ringer);
         }
     }
     return text;
+}
+
+// The wait of this rank that did not pass, with the value that this run makes of it.
+std::string Group::standing_in_kernel() const {
+    const Plan& plan = core_.plan();
+    Instruction shown = plan.instructions[core_.position()];
+    std::get<Wait>(shown.action).value = {core_.value_of(core_.op()), 0};
+    return fmt::format("\n  kernel {} on rank {}, instruction {}  {}{}\n  sees {}", plan.kernel,
+                       rank_, core_.position(), to_text(shown, plan), source_note(plan, shown),
+                       core_.seen(core_.op()));
 }
 
 }  // namespace peal::comm

@@ -80,12 +80,16 @@ std::uint64_t Group::hand_out(Affair affair, std::uint64_t number) {
     return parcel.load(std::memory_order_relaxed);
 }
 
-void Group::enter(const Routine& routine, Stamp stamp) {
-    turn_ = turns_.take(routine.ring_bytes);
-    carried_ = &routine;
+void Group::take_turn(std::uint64_t ring_bytes, Stamp stamp) {
+    turn_ = turns_.take(ring_bytes);
     stamp_ = stamp;
     seal_ = (seal_ ^ stamp) * 0x9e3779b97f4a7c15;
     log();
+}
+
+void Group::enter(const Routine& routine, Stamp stamp) {
+    take_turn(routine.ring_bytes, stamp);
+    carried_ = &routine;
     bind(routine);
     core_.start(routine.tape, bound_);
 }
@@ -216,17 +220,39 @@ void Group::wait_for_ring() {
     if (core_.is_blocked()) fail_as_reported();
 }
 
-void Group::run(const KernelRequest& request) {
+// ---------------------------------------------------------------------------- kernels
+
+void Group::agree_on(const KernelRequest& request) {
     announce(request.stamp);
     enter(*meeting_, request.stamp);
     finish();
-    bound_ = request.memory;
+}
+
+void Group::run(const KernelRequest& request) {
+    agree_on(request);
+    carry_out(request);
+}
+
+void Group::run_agreed(const KernelRequest& request) {
+    announce(request.stamp);
+    if (turns_.must_meet(0)) {
+        enter(*meeting_, affair_stamp(Affair::meeting, 0));
+        finish();
+    }
+    take_turn(0, request.stamp);
+    carry_out(request);
+}
+
+void Group::carry_out(const KernelRequest& request) {
+    phase_ = Phase::kernel;
+    bound_.assign(request.memory.begin(), request.memory.end());
     bound_.push_back({.base = tiles(request.tape->plan->tile_bytes)});
     core_.start(*request.tape, bound_);
     for (Outcome outcome = core_.step(); outcome != Outcome::done; outcome = core_.step()) {
         if (outcome == Outcome::blocked) wait_for_ring();
         if (outcome == Outcome::rang) wake_whom_it_rang();
     }
+    phase_ = Phase::idle;
 }
 
 }  // namespace peal::comm

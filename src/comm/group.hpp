@@ -93,8 +93,13 @@ public:
         run(last.request);
     }
 
-    // Runs a kernel of the user's after all ranks have agreed that it is the same one.
+    // All ranks come and make sure that they want the same kernel of the user's.
+    void agree_on(const KernelRequest& request);
+    // Runs it after all ranks have agreed on it.
     void run(const KernelRequest& request);
+    // Runs one on which they agreed before. Nobody waits for anybody but as the kernel says; the
+    // run is a turn, so that it is known to all who was in it.
+    void run_agreed(const KernelRequest& request);
 
     // Everybody comes, for a reason of the communicator's own that must be the same everywhere.
     void meet(Affair affair, std::uint64_t detail);
@@ -131,11 +136,13 @@ private:
     }
     void remember(const Call& call, Remembered& last);
 
-    enum class Phase : std::uint8_t { idle, meeting, carrying };
+    enum class Phase : std::uint8_t { idle, meeting, carrying, kernel };
 
     // group.cpp
     void announce(Stamp stamp);
+    void take_turn(std::uint64_t ring_bytes, Stamp stamp);
     void enter(const Routine& routine, Stamp stamp);
+    void carry_out(const KernelRequest& request);
     void bind(const Routine& routine);
     BoundBuffer& at(std::int16_t buffer) { return bound_[static_cast<std::size_t>(buffer)]; }
     std::byte* data_of(const Routine& routine) const;
@@ -158,6 +165,7 @@ private:
     [[noreturn]] void fail_by_alarm();
     std::string calls_of_all(std::uint64_t turn) const;
     std::string standings() const;
+    std::string standing_in_kernel() const;
 
     std::shared_ptr<World> world_;
     const std::vector<int> members_;

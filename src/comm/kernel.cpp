@@ -7,6 +7,7 @@
 #include "comm/queue.hpp"
 #include "comm/window.hpp"
 #include "peal/program.hpp"
+#include "plan/without_pipes.hpp"
 
 namespace peal {
 
@@ -81,25 +82,12 @@ BoundBuffer bind_symmetric(const Plan& plan, const Buffer& buffer, const KernelA
     return {memory.base, memory.rank_stride, is_signal ? window.state().generation : 0};
 }
 
-}  // namespace
-
-Kernel Communicator::kernel(const ir::Program& program, std::string_view name,
-                            const Bindings& bindings) {
-    auto state = std::make_shared<Kernel::State>();
-    auto plans = compile(program, name, bindings, nranks());
-    state->plan = std::move(plans[static_cast<std::size_t>(rank())]);
-    state->tape.read(state->plan);
-    state->stamp = comm::kernel_stamp(identity(program, name, bindings));
-    state->group = queue_->group().id();
-    return Kernel(std::move(state));
-}
-
-void Communicator::run_kernel(const Kernel& kernel, std::span<const KernelArgument> arguments) {
-    queue_->drain();
-    comm::Group& group = queue_->group();
-    const Kernel::State& state = kernel.state();
+// A kernel's plan bound to this rank's memory.
+comm::KernelRequest request_for(const Kernel::State& state,
+                                std::span<const KernelArgument> arguments,
+                                const comm::Group& group) {
     const Plan& plan = state.plan;
-    if (state.group != group.id()) reject(plan, "it was compiled for another communicator");
+    if (state.group != group.id()) reject(plan, "it was made for another communicator");
     if (arguments.size() != plan.buffers.size()) {
         reject(plan, fmt::format("expected {} arguments, found {}", plan.buffers.size(),
                                  arguments.size()));
@@ -111,11 +99,94 @@ void Communicator::run_kernel(const Kernel& kernel, std::span<const KernelArgume
                                      ? bind_private(plan, buffer, arguments[b])
                                      : bind_symmetric(plan, buffer, arguments[b], group));
     }
+    return request;
+}
+
+std::shared_ptr<Kernel::State> make_state(Plan plan, std::uint64_t identity,
+                                          const comm::Group& group) {
+    auto state = std::make_shared<Kernel::State>();
+    state->plan = std::move(plan);
+    state->tape.read(state->plan);
+    state->stamp = comm::kernel_stamp(identity);
+    state->group = group.id();
+    return state;
+}
+
+}  // namespace
+
+Kernel Communicator::kernel(const ir::Program& program, std::string_view name,
+                            const Bindings& bindings) {
+    auto plans = compile(program, name, bindings, nranks());
+    return Kernel(make_state(std::move(plans[static_cast<std::size_t>(rank())]),
+                             identity(program, name, bindings), queue_->group()));
+}
+
+Kernel Communicator::kernel(const std::vector<Plan>& plans) {
+    if (plans.size() != static_cast<std::size_t>(nranks())) {
+        throw Error(Fault::usage, fmt::format("kernel: expected the plans of {} ranks, found {}",
+                                              nranks(), plans.size()));
+    }
+    validate(plans);
+    const Plan& own = plans[static_cast<std::size_t>(rank())];
+    return Kernel(make_state(uses_pipes(own) ? fuse(without_pipes(own)) : own,
+                             std::hash<std::string>()(to_json(plans)), queue_->group()));
+}
+
+void Communicator::run(const Kernel& kernel, std::span<const KernelArgument> arguments) {
+    queue_->drain();
+    comm::Group& group = queue_->group();
+    const comm::KernelRequest request = request_for(kernel.state(), arguments, group);
     group.run(request);
+    const Plan& plan = kernel.state().plan;
     for (std::size_t b = 0; b < plan.buffers.size(); ++b) {
         if (plan.buffers[b].kind == BufferKind::signal) {
             arguments[b].symmetric->state().generation += plan.advance[b];
         }
+    }
+}
+
+// ---------------------------------------------------------------------------- prepared
+
+struct PreparedKernel::State {
+    struct Signal {
+        std::size_t buffer;
+        std::int64_t advance;
+        const WindowMemory* memory;
+    };
+    std::shared_ptr<comm::Queue> queue;
+    Kernel kernel;
+    comm::KernelRequest request;
+    std::vector<Signal> signals;
+};
+
+PreparedKernel::PreparedKernel(std::unique_ptr<State> state) : state_(std::move(state)) {}
+PreparedKernel::PreparedKernel(PreparedKernel&&) noexcept = default;
+PreparedKernel& PreparedKernel::operator=(PreparedKernel&&) noexcept = default;
+PreparedKernel::~PreparedKernel() = default;
+
+PreparedKernel Communicator::prepare(const Kernel& kernel,
+                                     std::span<const KernelArgument> arguments) {
+    queue_->drain();
+    comm::Group& group = queue_->group();
+    auto state = std::make_unique<PreparedKernel::State>(
+        PreparedKernel::State{queue_, kernel, request_for(kernel.state(), arguments, group), {}});
+    const Plan& plan = kernel.state().plan;
+    for (std::size_t b = 0; b < plan.buffers.size(); ++b) {
+        if (plan.buffers[b].kind != BufferKind::signal) continue;
+        state->signals.push_back({b, plan.advance[b], arguments[b].symmetric});
+    }
+    group.agree_on(state->request);
+    return PreparedKernel(std::move(state));
+}
+
+void PreparedKernel::run() {
+    state_->queue->drain();
+    for (const State::Signal& signal : state_->signals) {
+        state_->request.memory[signal.buffer].generation = signal.memory->state().generation;
+    }
+    state_->queue->group().run_agreed(state_->request);
+    for (const State::Signal& signal : state_->signals) {
+        signal.memory->state().generation += signal.advance;
     }
 }
 

@@ -111,7 +111,8 @@ private:
     bool spinning_;
     bool armed_ = false;
     bool late_ = false;
-    int spins_left_ = kSpinsPerLookAtTheClock;
+    // In a crowd the peer may be waiting for this very core.
+    int spins_left_ = spinning_ ? kSpinsPerLookAtTheClock : 0;
     std::uint32_t bell_ = 0;  // as it was when armed
     Clock::time_point start_{};
     Clock::time_point deadline_ = kNoDeadline;

@@ -63,7 +63,9 @@ WindowMemory Communicator::allocate(std::uint64_t n, std::uint64_t bytes_each) {
     return window;
 }
 
-WindowMemory Communicator::signals(std::uint64_t n) { return allocate(n, kCacheLineBytes); }
+WindowMemory Communicator::signals(std::uint64_t n, std::uint64_t cell_stride) {
+    return allocate(n, cell_stride);
+}
 
 namespace comm {
 

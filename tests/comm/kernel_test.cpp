@@ -1,5 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Kernels of .peal programs on a communicator.
+// Kernels of .peal programs, and plans of any origin, on a communicator.
+#include <atomic>
+#include <thread>
+
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -132,12 +136,182 @@ TEST(Kernel, BelongsToItsCommunicator) {
                   Communicator part = comm.split(0);
                   part.run(kernel, the.input, the.output, the.data, the.signals);
               }),
-              "kernel mesh_allreduce: it was compiled for another communicator");
+              "kernel mesh_allreduce: it was made for another communicator");
     EXPECT_EQ(complaint([](Communicator& comm, const Kernel& kernel, Arguments& the) {
                   const Window<float> other = comm.split(0).window<float>(kSize);
                   comm.run(kernel, the.input, the.output, other, the.signals);
               }),
               "the window belongs to another communicator");
+}
+
+std::vector<Plan> mesh_plans(int nranks) {
+    Bindings bindings;
+    bindings.integers["n"] = kSize;
+    return compile(parse_file(kExample), "mesh_allreduce", bindings, nranks);
+}
+
+// The same plans with packed cells of i32 and pipes, as a PTO kernel has them.
+std::vector<Plan> tile_plans(int nranks) {
+    std::vector<Plan> plans = mesh_plans(nranks);
+    for (Plan& plan : plans) {
+        plan.buffers.back().cell_stride = sizeof(std::int32_t);
+        const std::vector<Instruction> instructions = std::exchange(plan.instructions, {});
+        for (Instruction instruction : instructions) {
+            const bool is_sync = std::holds_alternative<Notify>(instruction.action) ||
+                                 std::holds_alternative<Wait>(instruction.action);
+            instruction.pipe = is_sync ? Pipe::scalar : Pipe::store;
+            plan.instructions.push_back(instruction);
+            plan.instructions.push_back({.action = PipeBarrier{Pipe::all}});
+        }
+    }
+    return plans;
+}
+
+TEST(Kernel, RunsPlansOfAnyOrigin) {
+    for (const int nranks : {1, 2, 3}) {
+        Communicator::threads(nranks, [](Communicator& comm) {
+            const Kernel kernel = comm.kernel(tile_plans(comm.nranks()));
+            Arguments the(comm);
+            const WindowMemory packed =
+                comm.signals(static_cast<std::uint64_t>(comm.nranks()), sizeof(std::int32_t));
+            EXPECT_EQ(packed.bytes(), 4u * static_cast<unsigned>(comm.nranks()));
+            for (int call = 0; call < 5; ++call) {
+                std::fill(the.input.begin(), the.input.end(), static_cast<float>(call));
+                comm.run(kernel, the.input, the.output, the.data, packed);
+                ASSERT_THAT(the.output, testing::Each(static_cast<float>(comm.nranks() * call)));
+            }
+        });
+    }
+}
+
+TEST(Kernel, PlansMustBeThoseOfItsRanks) {
+    Communicator::threads(2, [](Communicator& comm) {
+        EXPECT_EQ(told_by([&] { comm.kernel(mesh_plans(3)); }),
+                  "kernel: expected the plans of 2 ranks, found 3");
+        std::vector<Plan> swapped = mesh_plans(2);
+        std::swap(swapped[0], swapped[1]);
+        EXPECT_NE(told_by([&] { comm.kernel(swapped); }), "");
+    });
+}
+
+TEST(Kernel, PlansMustBeTheSameEverywhere) {
+    const std::vector<std::string> messages = test::told(2, [](Communicator& comm) {
+        std::vector<Plan> plans = mesh_plans(2);
+        if (comm.rank() == 1) plans[0].instructions.pop_back();
+        Arguments the(comm);
+        comm.run(comm.kernel(plans), the.input, the.output, the.data, the.signals);
+    });
+    EXPECT_THAT(messages, testing::Each(testing::StartsWith("the ranks made different calls:")));
+}
+
+// Runs in a row and other calls between them; more runs than there are slots for turns.
+TEST(PreparedKernel, RunsCallAfterCall) {
+    for (const int nranks : {1, 2, 3, 5}) {
+        Communicator::threads(nranks, [](Communicator& comm) {
+            const Kernel kernel = mesh(comm);
+            Arguments the(comm);
+            PreparedKernel prepared =
+                comm.prepare(kernel, the.input, the.output, the.data, the.signals);
+            const int p = comm.nranks();
+            for (int call = 0; call < 100; ++call) {
+                std::fill(the.input.begin(), the.input.end(),
+                          static_cast<float>(call + comm.rank()));
+                prepared.run();
+                const auto sum = static_cast<float>(p * call + p * (p - 1) / 2);
+                ASSERT_THAT(the.output, testing::Each(sum)) << "call " << call;
+                if (call % 7 == 0) {
+                    comm.allreduce(the.output, ReduceOp::max);
+                    ASSERT_EQ(the.output[0], sum);
+                }
+                if (call % 10 == 0) {
+                    comm.run(kernel, the.input, the.output, the.data, the.signals);
+                    ASSERT_THAT(the.output, testing::Each(sum));
+                }
+            }
+        });
+    }
+}
+
+TEST(PreparedKernel, MustBeTheSameEverywhere) {
+    const std::vector<std::string> messages = test::told(2, [](Communicator& comm) {
+        Arguments the(comm);
+        const std::int64_t n = comm.rank() == 0 ? kSize : kSize - 1;
+        the.input.resize(static_cast<std::size_t>(n));
+        the.output.resize(static_cast<std::size_t>(n));
+        comm.prepare(mesh(comm, n), the.input, the.output, the.data, the.signals);
+    });
+    EXPECT_THAT(messages, testing::Each(testing::StartsWith("the ranks made different calls:")));
+}
+
+// A rank that runs what the others do not is noticed at the next call, or by whoever waits.
+TEST(PreparedKernel, RunsAreCounted) {
+    const std::vector<std::string> messages = test::told(2, [](Communicator& comm) {
+        Arguments the(comm);
+        PreparedKernel prepared =
+            comm.prepare(mesh(comm), the.input, the.output, the.data, the.signals);
+        if (comm.rank() == 0) prepared.run();
+        comm.barrier();
+    });
+    EXPECT_THAT(messages, testing::Each(testing::MatchesRegex(
+                              "the ranks made different calls:\n  rank 0: kernel [0-9a-f]+\n"
+                              "  rank 1: barrier")));
+}
+
+// ---- kernels that cannot end
+
+const char* const kStuck = "kernel stuck(sig: window i32[nranks]) {\n    wait sig[0] >= 1\n}\n";
+
+Kernel stuck(Communicator& comm) {
+    return comm.kernel(parse(std::make_shared<Source>("stuck.peal", kStuck)), "stuck", {});
+}
+
+// Rank 0 says that it is in the kernel, and waits for what never comes.
+const char* const kLeft =
+    "kernel left(sig: window i32[nranks]) {\n"
+    "    if rank == 0 { notify sig[1]@1 = 1 }\n"
+    "    wait sig[0] >= 1\n"
+    "}\n";
+
+TEST(Kernel, ADeadPeerIsReportedWithTheWaitThatItLeftBehind) {
+    std::string message;
+    const auto body = [&](Communicator& comm) {
+        const WindowMemory signals = comm.signals(2);
+        const Kernel kernel =
+            comm.kernel(parse(std::make_shared<Source>("left.peal", kLeft)), "left", {});
+        PreparedKernel prepared = comm.prepare(kernel, signals);
+        if (comm.rank() == 0) {
+            message = told_by([&] { prepared.run(); });
+            return;
+        }
+        auto* cell = reinterpret_cast<std::int32_t*>(signals.on(1) + kCacheLineBytes);
+        while (std::atomic_ref(*cell).load(std::memory_order_acquire) == 0) {
+            std::this_thread::yield();
+        }
+        throw std::range_error("mine");
+    };
+    EXPECT_THROW(Communicator::threads(2, body), std::range_error);
+    EXPECT_THAT(message,
+                testing::MatchesRegex("rank 1 died; rank 0 was in kernel left \\(call [0-9]+\\)\n"
+                                      "  kernel left on rank 0, instruction 1  wait sig\\[0\\] >= 1"
+                                      "   \\(left.peal:3: \"wait sig\\[0\\] >= 1\"\\)\n  sees 0"));
+}
+
+TEST(Kernel, ATimeoutNamesTheWait) {
+    const std::vector<std::string> messages = test::told(2, [](Communicator& comm) {
+        comm.set_timeout(std::chrono::milliseconds(20));
+        const WindowMemory signals = comm.signals(2);
+        comm.run(stuck(comm), signals);
+    });
+    for (const int rank : {0, 1}) {
+        EXPECT_THAT(messages[static_cast<std::size_t>(rank)],
+                    testing::MatchesRegex(
+                        fmt::format("timeout: rank [01] waited too long:\n"
+                                    "  rank 0: in kernel [0-9a-f]+, (at instruction 0|or past it)\n"
+                                    "  rank 1: in kernel [0-9a-f]+, (at instruction 0|or past it)\n"
+                                    "  kernel stuck on rank {}, instruction 0  wait sig\\[0\\] >= 1"
+                                    "   \\(stuck.peal:2: \"wait sig\\[0\\] >= 1\"\\)\n  sees 0",
+                                    rank)));
+    }
 }
 
 TEST(Kernel, MustBeTheSameEverywhere) {

@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+// Allreduce in one phase: everybody adds up everybody's input, in rank order. For short vectors.
+#include "kernel_common.hpp"
+
+extern "C" AICORE void kernel_entry(__gm__ int64_t* args) {
+    using namespace kernel;
+    const Vector in = vector_of(args[0]);
+    const Vector out = vector_of(args[1]);
+    const Vector window = vector_of(args[2]);
+    const Team team(args[4], args[3], window);
+    const int32_t base = 2 * static_cast<int32_t>(args[5]);
+
+    // Stage my input where peers can read it, once they have read that of the last call.
+    team.wait_for_peers(base);
+    copy(window.begin, in);
+    team.notify_peers(base + 1);
+
+    // Add up.
+    team.wait_for_peers(base + 1);
+    add_up(out, team.nranks, [&](int rank) { return team.at(rank, window.begin); });
+    team.notify_peers(base + 2);
+}

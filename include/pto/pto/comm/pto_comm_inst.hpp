@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0
+// Instructions between ranks.
+#pragma once
+
+#include "pto/comm/comm_types.hpp"
+#include "pto/common/pto_tile.hpp"
+
+namespace pto::comm {
+
+// Sets or adds to a cell, own or remote, on the scalar unit. It is ordered after the pipes' work
+// only as far as that was drained.
+inline void TNOTIFY(const Signal& signal, std::int32_t value, NotifyOp op,
+                    const trace::Where& where = trace::Where::current()) {
+    trace::Operation operation = trace::begin(
+        op == NotifyOp::Set ? trace::Op::notify_set : trace::Op::notify_add, "TNOTIFY", where);
+    operation.cell = reinterpret_cast<std::uint64_t>(signal.data());
+    operation.value = value;
+    trace::end(operation);
+}
+
+// Waits until the own cell compares.
+inline void TWAIT(const Signal& signal, std::int32_t value, WaitCmp compare,
+                  const trace::Where& where = trace::Where::current()) {
+    trace::Operation operation = trace::begin(trace::Op::wait, "TWAIT", where);
+    operation.cell = reinterpret_cast<std::uint64_t>(signal.data());
+    operation.value = value;
+    operation.compare = static_cast<std::int32_t>(compare);
+    trace::end(operation);
+}
+
+// Asks whether the own cell compares. What a kernel does then depends on the moment, so it is not
+// traceable; it is here to say so.
+inline bool TTEST(const Signal& signal, std::int32_t value, WaitCmp compare,
+                  const trace::Where& where = trace::Where::current()) {
+    trace::Operation operation = trace::begin(trace::Op::test, "TTEST", where);
+    operation.cell = reinterpret_cast<std::uint64_t>(signal.data());
+    operation.value = value;
+    operation.compare = static_cast<std::int32_t>(compare);
+    return trace::end(operation);
+}
+
+namespace detail {
+
+template <class To, class From, class Through>
+void transfer(trace::Op op, const char* name, const To& to, const From& from,
+              const Through& through, const trace::Where& where) {
+    trace::Operation operation = trace::begin(op, name, where);
+    operation.memory[0] = pto::detail::memory_operand(to);
+    operation.memory[1] = pto::detail::memory_operand(from);
+    operation.tile[0] = through.operand();
+    trace::end(operation);
+}
+
+}  // namespace detail
+
+// Loads and stores in pieces through the tile, and is done when it returns. With AtomicAdd each
+// element is added atomically.
+template <AtomicType kAtomic = AtomicType::AtomicNone, class To, class From, class Through>
+void TPUT(const To& to, const From& from, const Through& through,
+          const trace::Where& where = trace::Where::current()) {
+    detail::transfer(kAtomic == AtomicType::AtomicAdd ? trace::Op::put_add : trace::Op::put, "TPUT",
+                     to, from, through, where);
+}
+
+// As TPUT, from a peer.
+template <class To, class From, class Through>
+void TGET(const To& to, const From& from, const Through& through,
+          const trace::Where& where = trace::Where::current()) {
+    detail::transfer(trace::Op::put, "TGET", to, from, through, where);
+}
+
+}  // namespace pto::comm
+
+namespace pto {
+
+// Tensors and tiles are in pto, so this is where unqualified calls find these.
+using comm::TGET;
+using comm::TNOTIFY;
+using comm::TPUT;
+using comm::TTEST;
+using comm::TWAIT;
+
+}  // namespace pto

@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "pto/cache.hpp"
+
+#include <unistd.h>
+
+#include <atomic>
+#include <cstdlib>
+#include <fstream>
+
+#include <fmt/format.h>
+
+#include "peal/error.hpp"
+
+namespace peal::pto {
+namespace {
+
+namespace fs = std::filesystem;
+
+fs::path wanted_directory() {
+    const auto from = [](const char* variable) {
+        const char* value = std::getenv(variable);
+        return value && *value ? fs::path(value) : fs::path();
+    };
+    if (const fs::path path = from("PEAL_CACHE"); !path.empty()) return path;
+    if (const fs::path path = from("XDG_CACHE_HOME"); !path.empty()) return path / "peal";
+    if (const fs::path path = from("HOME"); !path.empty()) return path / ".cache" / "peal";
+    return fs::temp_directory_path() / fmt::format("peal-{}", getuid());
+}
+
+}  // namespace
+
+Digest& Digest::add(std::string_view text) {
+    const auto mix = [&](unsigned char byte) {
+        low_ = (low_ ^ byte) * 0x100000001b3;
+        high_ = (high_ ^ byte) * 0xff51afd7ed558ccd;
+        high_ ^= high_ >> 29;
+    };
+    for (const char c : text) mix(static_cast<unsigned char>(c));
+    for (std::size_t size = text.size(), i = 0; i < sizeof(size); ++i, size >>= 8) {
+        mix(static_cast<unsigned char>(size));
+    }
+    return *this;
+}
+
+std::string Digest::text() const { return fmt::format("{:016x}{:016x}", high_, low_); }
+
+fs::path cache_directory() {
+    const fs::path directory = wanted_directory();
+    std::error_code error;
+    fs::create_directories(directory, error);
+    if (error || access(directory.c_str(), W_OK) != 0) {
+        throw Error(
+            Fault::resource,
+            fmt::format("cannot write to the cache {}: name another directory in PEAL_CACHE",
+                        directory.string()));
+    }
+    return directory;
+}
+
+fs::path beside(const fs::path& place) {
+    static std::atomic<int> count = 0;
+    fs::path name = place;
+    name += fmt::format(".{}-{}", getpid(), count++);
+    return name;
+}
+
+void publish(const fs::path& place, std::string_view text) {
+    const fs::path draft = beside(place);
+    std::ofstream file(draft, std::ios::binary);
+    file.write(text.data(), static_cast<std::streamsize>(text.size()));
+    file.close();
+    std::error_code error;
+    if (file) fs::rename(draft, place, error);
+    if (!file || error) {
+        fs::remove(draft, error);
+        throw Error(Fault::resource, fmt::format("cannot write {}", place.string()));
+    }
+}
+
+}  // namespace peal::pto

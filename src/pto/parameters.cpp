@@ -1,0 +1,239 @@
+// SPDX-License-Identifier: Apache-2.0
+// The arguments of kernels, from text and for the seeds' collectives.
+#include <cctype>
+#include <charconv>
+#include <map>
+
+#include <fmt/format.h>
+
+#include "peal/error.hpp"
+#include "peal/pto.hpp"
+
+namespace peal::pto {
+namespace {
+
+using Kind = Parameter::Kind;
+
+constexpr std::int64_t kMostElements = std::int64_t{1} << 31;
+constexpr std::int64_t kMostSignals = 1 << 20;
+
+// Reads a parameter from left to right.
+class Reader {
+public:
+    Reader(std::string_view text, int nranks) : text_(text), nranks_(nranks) {}
+
+    Parameter read() {
+        Parameter parameter;
+        const std::string word = take_word();
+        parameter.kind = kind_of(word);
+        switch (parameter.kind) {
+            case Kind::in:
+            case Kind::out:
+            case Kind::inout:
+                expect(":");
+                read_shape(parameter);
+                break;
+            case Kind::window:
+                expect(":");
+                read_window(parameter);
+                break;
+            case Kind::scalar:
+                expect(":");
+                parameter.value = sum();
+                break;
+            default: break;
+        }
+        if (at_ != text_.size()) fail("its end");
+        return parameter;
+    }
+
+private:
+    [[noreturn]] void fail(std::string_view expected) const {
+        const std::string found =
+            at_ == text_.size() ? "the end" : fmt::format("'{}'", text_.substr(at_));
+        throw Error(Fault::usage,
+                    fmt::format("--arg '{}': expected {}, found {}; examples: in:f32[256], "
+                                "out:f32[64*P], window:f32[256]+signals:2x16, scalar:7, nranks, "
+                                "context",
+                                text_, expected, found));
+    }
+
+    Kind kind_of(const std::string& word) {
+        static const std::map<std::string, Kind> kinds = {
+            {"in", Kind::in},         {"out", Kind::out},         {"inout", Kind::inout},
+            {"window", Kind::window}, {"scalar", Kind::scalar},   {"nranks", Kind::nranks},
+            {"rank", Kind::rank},     {"context", Kind::context}, {"generation", Kind::generation}};
+        const auto found = kinds.find(word);
+        if (found != kinds.end()) return found->second;
+        at_ = 0;
+        fail("in, out, inout, window, scalar, nranks, rank, context or generation");
+    }
+
+    void read_shape(Parameter& parameter) {
+        const std::size_t begin = at_;
+        const auto element = element_from(take_word());
+        if (!element || bytes_of(*element) == 8) {
+            at_ = begin;
+            fail("an element type (f32 f16 bf16 i32 i16 i8 u8)");
+        }
+        parameter.element = *element;
+        expect("[");
+        parameter.count = size("a number of elements", kMostElements);
+        expect("]");
+    }
+
+    void read_window(Parameter& parameter) {
+        const bool only_signals = text_.substr(at_).starts_with("signals");
+        if (!only_signals) {
+            read_shape(parameter);
+            if (at_ == text_.size()) return;
+            expect("+");
+        }
+        expect("signals:");
+        parameter.signal_rows = size("a number of rows", kMostSignals);
+        expect("x");
+        parameter.signal_columns = size("a number of columns", kMostSignals);
+    }
+
+    std::uint64_t size(std::string_view what, std::int64_t most) {
+        const std::size_t begin = at_;
+        const std::int64_t value = sum();
+        if (value < 1 || value > most) {
+            at_ = begin;
+            fail(fmt::format("{} from 1 to {}", what, most));
+        }
+        return static_cast<std::uint64_t>(value);
+    }
+
+    // sum = product (("+" | "-") product)*
+    std::int64_t sum() {
+        std::int64_t value = product();
+        while (at_ < text_.size() && (text_[at_] == '+' || text_[at_] == '-')) {
+            if (text_.substr(at_).starts_with("+signals")) break;
+            const bool adds = text_[at_++] == '+';
+            const std::int64_t operand = product();
+            const bool overflows = adds ? __builtin_add_overflow(value, operand, &value)
+                                        : __builtin_sub_overflow(value, operand, &value);
+            if (overflows) fail("a number of 64 bits");
+        }
+        return value;
+    }
+
+    // product = factor (("*" | "/") factor)*
+    std::int64_t product() {
+        std::int64_t value = factor();
+        while (at_ < text_.size() && (text_[at_] == '*' || text_[at_] == '/')) {
+            const bool multiplies = text_[at_++] == '*';
+            const std::size_t begin = at_;
+            const std::int64_t operand = factor();
+            if (multiplies) {
+                if (__builtin_mul_overflow(value, operand, &value)) fail("a number of 64 bits");
+            } else if (operand > 0) {
+                value /= operand;
+            } else {
+                at_ = begin;
+                fail("a positive divisor");
+            }
+        }
+        return value;
+    }
+
+    // factor = number | "P" | "-" factor | "(" sum ")"
+    std::int64_t factor() {
+        if (take("(")) {
+            const std::int64_t value = sum();
+            expect(")");
+            return value;
+        }
+        if (take("-")) return -factor();
+        if (take("P")) return nranks_;
+        std::int64_t value = 0;
+        const auto [end, error] =
+            std::from_chars(text_.data() + at_, text_.data() + text_.size(), value);
+        if (error != std::errc()) fail("a number, P or '('");
+        at_ = static_cast<std::size_t>(end - text_.data());
+        return value;
+    }
+
+    std::string take_word() {
+        const std::size_t begin = at_;
+        while (at_ < text_.size() && std::isalnum(static_cast<unsigned char>(text_[at_]))) ++at_;
+        return std::string(text_.substr(begin, at_ - begin));
+    }
+    bool take(std::string_view token) {
+        if (!text_.substr(at_).starts_with(token)) return false;
+        at_ += token.size();
+        return true;
+    }
+    void expect(std::string_view token) {
+        if (!take(token)) fail(fmt::format("'{}'", token));
+    }
+
+    std::string_view text_;
+    int nranks_;
+    std::size_t at_ = 0;
+};
+
+Parameter memory(Kind kind, Element element, std::uint64_t count) {
+    Parameter parameter;
+    parameter.kind = kind;
+    parameter.element = element;
+    parameter.count = count;
+    return parameter;
+}
+
+Parameter plain(Kind kind, std::int64_t value = 0) {
+    Parameter parameter;
+    parameter.kind = kind;
+    parameter.value = value;
+    return parameter;
+}
+
+}  // namespace
+
+Parameter parameter_from(std::string_view text, int nranks) { return Reader(text, nranks).read(); }
+
+std::vector<Parameter> preset(const Collective& collective, int nranks) {
+    const auto ranks = static_cast<std::uint64_t>(nranks);
+    const std::uint64_t one = collective.count;
+    const std::uint64_t all = one * ranks;
+    std::uint64_t in = one, out = one, window = one;
+    switch (collective.kind) {
+        case CollectiveKind::allreduce:
+        case CollectiveKind::broadcast: break;
+        case CollectiveKind::allgather: out = all; break;
+        case CollectiveKind::reduce_scatter: in = window = all; break;
+        case CollectiveKind::all_to_all: in = out = window = all; break;
+        default:
+            throw Error(
+                Fault::usage,
+                fmt::format("there is no argument list for {}: expected allreduce, allgather, "
+                            "reduce_scatter, broadcast or all_to_all, or arguments with --arg",
+                            name(collective.kind)));
+    }
+    if (bytes_of(collective.element) == 8) {
+        throw Error(Fault::usage,
+                    fmt::format("PTO kernels have no {}: expected f32 f16 bf16 i32 i16 "
+                                "i8 or u8",
+                                name(collective.element)));
+    }
+    Parameter scratch = memory(Kind::window, collective.element, window);
+    scratch.signal_rows = 2 * ranks;
+    std::vector<Parameter> list = {memory(Kind::in, collective.element, in),
+                                   memory(Kind::out, collective.element, out), scratch,
+                                   plain(Kind::nranks)};
+    if (collective.kind == CollectiveKind::broadcast) {
+        list.push_back(plain(Kind::scalar, collective.root));
+    }
+    list.push_back(plain(Kind::context));
+    list.push_back(plain(Kind::generation));
+    return list;
+}
+
+std::string_view name(Device device) { return device == Device::a2a3 ? "a2a3" : "a5"; }
+
+DeviceRules rules_of(Device device) {
+    return device == Device::a2a3 ? DeviceRules::a2a3() : DeviceRules::a5();
+}
+
+}  // namespace peal::pto

@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "pto/program.hpp"
+
+#include <fcntl.h>
+#include <spawn.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+#include <sstream>
+
+#include <fmt/format.h>
+
+#include "peal/error.hpp"
+#include "pto/descriptor.hpp"
+
+namespace peal::pto {
+namespace {
+
+class Actions {
+public:
+    Actions() { posix_spawn_file_actions_init(&actions_); }
+    ~Actions() { posix_spawn_file_actions_destroy(&actions_); }
+    Actions(const Actions&) = delete;
+    Actions& operator=(const Actions&) = delete;
+
+    void duplicate(int from, int to) { posix_spawn_file_actions_adddup2(&actions_, from, to); }
+    const posix_spawn_file_actions_t* get() const { return &actions_; }
+
+private:
+    posix_spawn_file_actions_t actions_;
+};
+
+int status_of(pid_t child) {
+    int status = 0;
+    while (waitpid(child, &status, 0) < 0 && errno == EINTR) {
+    }
+    return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
+}
+
+}  // namespace
+
+std::string find_program(const std::string& name) {
+    if (name.empty()) return {};
+    if (name.find('/') != std::string::npos) return access(name.c_str(), X_OK) == 0 ? name : "";
+    const char* path = std::getenv("PATH");
+    std::istringstream directories(path ? path : "/usr/local/bin:/usr/bin:/bin");
+    for (std::string directory; std::getline(directories, directory, ':');) {
+        std::string candidate = (directory.empty() ? "." : directory) + "/" + name;
+        if (access(candidate.c_str(), X_OK) == 0) return candidate;
+    }
+    return {};
+}
+
+ProgramEnd run_program(const std::vector<std::string>& arguments) {
+    const std::string program = find_program(arguments.at(0));
+    if (program.empty()) {
+        throw Error(Fault::usage, fmt::format("there is no program '{}'", arguments[0]));
+    }
+    Channel channel;
+    Actions actions;
+    actions.duplicate(channel.writer.get(), STDOUT_FILENO);
+    actions.duplicate(channel.writer.get(), STDERR_FILENO);
+    std::vector<char*> argv;
+    for (const std::string& argument : arguments)
+        argv.push_back(const_cast<char*>(argument.c_str()));
+    argv.push_back(nullptr);
+    pid_t child = 0;
+    const int failure =
+        posix_spawn(&child, program.c_str(), actions.get(), nullptr, argv.data(), environ);
+    if (failure != 0) {
+        throw Error(Fault::resource,
+                    fmt::format("cannot start {}: {}", program, std::strerror(failure)));
+    }
+    channel.writer.close();
+    ProgramEnd end;
+    std::array<char, 4096> buffer;
+    for (ssize_t got = 0;
+         (got = ::read(channel.reader.get(), buffer.data(), buffer.size())) != 0;) {
+        if (got > 0) end.output.append(buffer.data(), static_cast<std::size_t>(got));
+        if (got < 0 && errno != EINTR) break;
+    }
+    end.status = status_of(child);
+    return end;
+}
+
+}  // namespace peal::pto

@@ -1,0 +1,436 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "pto/trace_child.hpp"
+
+#include <dlfcn.h>
+#include <execinfo.h>
+#include <link.h>
+#include <signal.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <cstring>
+#include <exception>
+#include <filesystem>
+#include <map>
+
+#include <fmt/format.h>
+
+#include "peal/error.hpp"
+#include "platform_comm/comm_context.h"
+#include "pto/child.hpp"
+#include "pto/program.hpp"
+#include "tensor.h"
+
+namespace peal::pto {
+namespace {
+
+namespace device = ::pto::trace;
+
+// ---------------------------------------------------------------------------- what is said
+
+enum class Message : char { recording = 'R', words = 'W', crash = 'C' };
+
+struct Crash {
+    static constexpr int kMaxFrames = 32;
+    int signal = 0;
+    std::uint64_t address = 0;
+    int access = -1;  // 0 read, 1 write, -1 not known
+    int frame_count = 0;
+    std::uint64_t frames[kMaxFrames] = {};  // in the kernel's library
+};
+
+// How far the kernel has come; shared with the parent, who may have to tell.
+struct Progress {
+    std::uint64_t operations = 0;
+    std::uint32_t line = 0;
+    char name[32] = {};
+    char file[512] = {};
+};
+
+// ---------------------------------------------------------------------------- the child
+
+// There is one in the process of a kernel.
+class Child {
+public:
+    Child(const KernelRun& run, int descriptor, Progress& progress)
+        : run_(run), descriptor_(descriptor), progress_(progress) {
+        self_ = this;
+    }
+
+    void trace() {
+        using Entry = void (*)(std::int64_t*);
+        using Attach = void (*)(device::Record);
+        void* library = dlopen(run_.kernel->library().c_str(), RTLD_NOW | RTLD_LOCAL);
+        if (!library) return finish(fmt::format("cannot be loaded: {}", dlerror()));
+        link_map* map = nullptr;
+        if (dlinfo(library, RTLD_DI_LINKMAP, &map) == 0) library_base_ = map->l_addr;
+        const auto entry = reinterpret_cast<Entry>(dlsym(library, "kernel_entry"));
+        reinterpret_cast<Attach>(dlsym(library, "peal_pto_attach"))(&Child::take);
+        prepare_arguments();
+        catch_faults();
+        try {
+            entry(arguments_.data());
+        } catch (const std::exception& error) {
+            return finish(fmt::format("the kernel throws: {}", error.what()));
+        } catch (...) {
+            return finish("the kernel throws something that is no std::exception");
+        }
+        send_recording();
+    }
+
+private:
+    static bool take(const device::Operation& operation) {
+        self_->add(operation);
+        return false;
+    }
+
+    void add(const device::Operation& operation) {
+        if (recorded_.size() == run_.options.max_operations) {
+            finish(fmt::format("the kernel issues more than {} instructions: does it end?",
+                               run_.options.max_operations));
+        }
+        if (operation.file != last_file_) {
+            last_file_ = operation.file;
+            file_number_ = number_of(operation.file);
+            std::strncpy(progress_.file, operation.file, sizeof(progress_.file) - 1);
+        }
+        std::strncpy(progress_.name, operation.name, sizeof(progress_.name) - 1);
+        progress_.line = operation.line;
+        ++progress_.operations;
+        recorded_.push_back({operation, file_number_});
+        if (operation.op == device::Op::test) {
+            // There is no right answer; what was recorded so far says where it was asked.
+            send_recording();
+            _exit(0);
+        }
+    }
+
+    std::uint32_t number_of(const std::string& file) {
+        const auto [found, is_new] =
+            numbers_.try_emplace(file, static_cast<std::uint32_t>(files_.size()));
+        if (is_new) files_.push_back(file);
+        return found->second;
+    }
+
+    void prepare_arguments() {
+        context_.rankId = static_cast<std::uint32_t>(run_.rank);
+        context_.rankNum = static_cast<std::uint32_t>(run_.nranks);
+        context_.winSize = run_.layout->window_bytes;
+        for (int rank = 0; rank < run_.nranks; ++rank) {
+            context_.windowsIn[rank] = run_.addresses->windows(rank);
+            context_.windowsOut[rank] = context_.windowsIn[rank];
+        }
+        const std::vector<Parameter>& parameters = *run_.parameters;
+        descriptors_.resize(parameters.size());
+        for (std::size_t i = 0; i < parameters.size(); ++i) arguments_.push_back(argument(i));
+        // What a kernel reads behind its arguments is zero.
+        arguments_.resize(arguments_.size() + 16, 0);
+    }
+
+    std::int64_t argument(std::size_t index) {
+        const Parameter& parameter = (*run_.parameters)[index];
+        switch (parameter.kind) {
+            case Parameter::Kind::scalar: return parameter.value;
+            case Parameter::Kind::nranks: return run_.nranks;
+            case Parameter::Kind::rank: return run_.rank;
+            case Parameter::Kind::generation: return run_.generation;
+            case Parameter::Kind::context: return reinterpret_cast<std::int64_t>(&context_);
+            default: return reinterpret_cast<std::int64_t>(describe(index));
+        }
+    }
+
+    ChipTensor* describe(std::size_t index) {
+        const Parameter& parameter = (*run_.parameters)[index];
+        const Placed& placed = *run_.layout->of_parameter(index);
+        ChipTensor& tensor = descriptors_[index];
+        tensor = {};
+        tensor.buffer.addr = run_.addresses->address(placed);
+        tensor.buffer.size = placed.bytes;
+        tensor.ndims = 1;
+        tensor.dtype = type_of(parameter.element);
+        tensor.shapes[0] = static_cast<std::uint32_t>(parameter.count);
+        tensor.strides[0] = 1;
+        return &tensor;
+    }
+
+    static DataType type_of(Element element) {
+        switch (element) {
+            case Element::f16: return DataType::FLOAT16;
+            case Element::bf16: return DataType::BFLOAT16;
+            case Element::i32: return DataType::INT32;
+            case Element::i16: return DataType::INT16;
+            case Element::i8: return DataType::INT8;
+            case Element::u8: return DataType::UINT8;
+            default: return DataType::FLOAT32;
+        }
+    }
+
+    void say_message(Message kind, const std::string& text) const {
+        say(descriptor_, &kind, sizeof(kind));
+        say(descriptor_, text.data(), text.size());
+    }
+
+    [[noreturn]] void finish(const std::string& words) const {
+        say_message(Message::words, words);
+        _exit(0);
+    }
+
+    void send_recording() const {
+        std::string text;
+        const auto append = [&](const void* data, std::size_t bytes) {
+            text.append(static_cast<const char*>(data), bytes);
+        };
+        const std::uint64_t counts[] = {recorded_.size(), files_.size()};
+        append(counts, sizeof(counts));
+        append(recorded_.data(), recorded_.size() * sizeof(Recorded));
+        for (const std::string& file : files_) append(file.c_str(), file.size() + 1);
+        // The names of instructions are in the library: they travel as text too.
+        for (const Recorded& one : recorded_) {
+            append(one.operation.name, std::strlen(one.operation.name) + 1);
+        }
+        say_message(Message::recording, text);
+    }
+
+    // ------------------------------------------------------------------------ faults
+
+    static void catch_faults() {
+        static char stack[1 << 16];
+        stack_t where{};
+        where.ss_sp = stack;
+        where.ss_size = sizeof(stack);
+        sigaltstack(&where, nullptr);
+        void* frame = nullptr;
+        backtrace(&frame, 1);  // loads what it needs now
+        struct sigaction action {};
+        action.sa_sigaction = &Child::on_fault;
+        action.sa_flags = SA_SIGINFO | SA_ONSTACK | SA_RESETHAND;
+        for (const int signal : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT, SIGTRAP}) {
+            sigaction(signal, &action, nullptr);
+        }
+    }
+
+    static void on_fault(int signal, siginfo_t* info, void* context) {
+        Crash crash;
+        crash.signal = signal;
+        crash.address = reinterpret_cast<std::uint64_t>(info->si_addr);
+        crash.access = access_of(context);
+        void* frames[Crash::kMaxFrames];
+        const int count = backtrace(frames, Crash::kMaxFrames);
+        for (int i = 0; i < count; ++i) {
+            Dl_info where{};
+            const bool is_ours =
+                dladdr(frames[i], &where) != 0 &&
+                reinterpret_cast<std::uint64_t>(where.dli_fbase) == self_->library_base_;
+            if (is_ours) {
+                crash.frames[crash.frame_count++] =
+                    reinterpret_cast<std::uint64_t>(frames[i]) - self_->library_base_;
+            }
+        }
+        const Message kind = Message::crash;
+        say(self_->descriptor_, &kind, sizeof(kind));
+        say(self_->descriptor_, &crash, sizeof(crash));
+        _exit(1);
+    }
+
+    static int access_of([[maybe_unused]] void* context) {
+#if defined(__x86_64__)
+        constexpr int kWriteBit = 2;
+        const auto* state = static_cast<const ucontext_t*>(context);
+        return (state->uc_mcontext.gregs[REG_ERR] & kWriteBit) != 0 ? 1 : 0;
+#else
+        return -1;
+#endif
+    }
+
+    static Child* self_;
+
+    const KernelRun& run_;
+    int descriptor_;
+    Progress& progress_;
+    std::uint64_t library_base_ = 0;
+    CommContext context_{};
+    std::vector<ChipTensor> descriptors_;
+    std::vector<std::int64_t> arguments_;
+    std::vector<Recorded> recorded_;
+    std::vector<std::string> files_;
+    std::map<std::string, std::uint32_t> numbers_;
+    const char* last_file_ = nullptr;
+    std::uint32_t file_number_ = 0;
+};
+
+Child* Child::self_ = nullptr;
+
+// ---------------------------------------------------------------------------- the parent
+
+// Memory that parent and child share.
+class SharedProgress {
+public:
+    SharedProgress()
+        : memory_(mmap(nullptr, sizeof(Progress), PROT_READ | PROT_WRITE,
+                       MAP_SHARED | MAP_ANONYMOUS, -1, 0)) {
+        if (memory_ == MAP_FAILED) throw Error(Fault::resource, "no memory for a trace");
+        new (memory_) Progress;
+    }
+    ~SharedProgress() { munmap(memory_, sizeof(Progress)); }
+    SharedProgress(const SharedProgress&) = delete;
+    SharedProgress& operator=(const SharedProgress&) = delete;
+
+    Progress& operator*() const { return *static_cast<Progress*>(memory_); }
+
+private:
+    void* memory_;
+};
+
+class Listener {
+public:
+    Listener(const KernelRun& run, const Progress& progress) : run_(run), progress_(progress) {}
+
+    Recording recording(const ChildEnd& end) const {
+        if (end.timed_out) {
+            fail("the kernel does not return: it was stopped after {} ms{}",
+                 run_.options.timeout.count(), last_instruction());
+        }
+        const std::string said = end.said.empty() ? std::string() : end.said.substr(1);
+        switch (end.said.empty() ? Message() : static_cast<Message>(end.said[0])) {
+            case Message::recording: return read(said);
+            case Message::words: fail("{}", said);
+            case Message::crash: fail_by(said);
+        }
+        if (end.signal != 0) {
+            fail("the kernel's process was ended by signal {} ({}){}", end.signal,
+                 strsignal(end.signal), last_instruction());
+        }
+        fail("the kernel ends its process, with exit status {}{}", end.status, last_instruction());
+    }
+
+private:
+    template <class... Args>
+    [[noreturn]] void fail(fmt::format_string<Args...> format, Args&&... args) const {
+        throw Error(Fault::program, fmt::format("{}, rank {}: {}", run_.kernel->path(), run_.rank,
+                                                fmt::format(format, std::forward<Args>(args)...)));
+    }
+
+    std::string last_instruction() const {
+        if (progress_.operations == 0) return "; it issued no instruction";
+        return fmt::format("; its last instruction was {} ({}:{}), number {}", progress_.name,
+                           std::filesystem::path(progress_.file).filename().string(),
+                           progress_.line, progress_.operations);
+    }
+
+    static Recording read(const std::string& text) {
+        Recording recording;
+        std::uint64_t counts[2];
+        std::memcpy(counts, text.data(), sizeof(counts));
+        recording.operations.resize(counts[0]);
+        std::memcpy(static_cast<void*>(recording.operations.data()), text.data() + sizeof(counts),
+                    counts[0] * sizeof(Recorded));
+        const char* next = text.data() + sizeof(counts) + counts[0] * sizeof(Recorded);
+        const auto word = [&] {
+            const std::string_view found(next);
+            next += found.size() + 1;
+            return found;
+        };
+        for (std::uint64_t i = 0; i < counts[1]; ++i) recording.files.emplace_back(word());
+        for (Recorded& one : recording.operations) {
+            one.operation.name = interned(word());
+            one.operation.file = nullptr;
+        }
+        return recording;
+    }
+
+    // Instructions have a few dozen names.
+    static const char* interned(std::string_view name) {
+        static std::map<std::string, int, std::less<>> names;
+        auto found = names.find(name);
+        if (found == names.end()) found = names.emplace(std::string(name), 0).first;
+        return found->first.c_str();
+    }
+
+    [[noreturn]] void fail_by(const std::string& said) const {
+        Crash crash;
+        std::memcpy(&crash, said.data(), std::min(sizeof(crash), said.size()));
+        const bool touched = crash.signal == SIGSEGV || crash.signal == SIGBUS;
+        const auto location = touched ? run_.addresses->find(crash.address) : std::nullopt;
+        const std::string frames = backtrace_of(crash);
+        if (!location) {
+            const std::string where =
+                touched ? fmt::format(" at address {:#x}", crash.address) : std::string();
+            fail("the kernel crashes: signal {} ({}){}{}{}", crash.signal, strsignal(crash.signal),
+                 where, last_instruction(), frames);
+        }
+        const std::string_view verb = crash.access == 0   ? "reads"
+                                      : crash.access == 1 ? "writes"
+                                                          : "touches";
+        fail(
+            "not traceable: the kernel itself {} {}; data may be touched by instructions only, and "
+            "may not decide what is done{}",
+            verb, text_of(*location, 1, *run_.layout), frames);
+    }
+
+    // The lines of the kernel that led there, innermost first.
+    std::string backtrace_of(const Crash& crash) const {
+        if (crash.frame_count == 0) return {};
+        std::vector<std::string> command = {"addr2line", "-Cfpse", run_.kernel->library()};
+        for (int i = 0; i < crash.frame_count; ++i) {
+            // A return address is behind its call.
+            const std::uint64_t address = crash.frames[i] - (i > 0 ? 1 : 0);
+            command.push_back(fmt::format("{:#x}", address));
+        }
+        std::string text;
+        if (find_program(command[0]).empty()) {
+            for (int i = 0; i < crash.frame_count; ++i) {
+                text += fmt::format("\n    kernel+{:#x}", crash.frames[i]);
+            }
+            return text;
+        }
+        std::string line;
+        for (const char c : run_program(command).output) {
+            if (c != '\n') {
+                line += c;
+            } else {
+                text += "\n    " + std::exchange(line, {});
+            }
+        }
+        return text;
+    }
+
+    const KernelRun& run_;
+    const Progress& progress_;
+};
+
+}  // namespace
+
+Recording record(const KernelRun& run) {
+    const SharedProgress progress;
+    const ChildEnd end = run_in_child(
+        [&](int descriptor) { Child(run, descriptor, *progress).trace(); }, run.options.timeout);
+    return Listener(run, *progress).recording(end);
+}
+
+void require_entry(const std::string& kernel, const std::string& library) {
+    const auto look = [&](int descriptor) {
+        const auto answer = [&](const std::string& text) {
+            say(descriptor, text.data(), text.size());
+            _exit(0);
+        };
+        void* handle = dlopen(library.c_str(), RTLD_NOW | RTLD_LOCAL);
+        if (!handle) return answer(fmt::format("cannot be loaded: {}", dlerror()));
+        if (!dlsym(handle, "kernel_entry")) {
+            return answer("has no entry: expected extern \"C\" void kernel_entry(int64_t* args)");
+        }
+        using Version = std::uint32_t (*)();
+        const auto version = reinterpret_cast<Version>(dlsym(handle, "peal_pto_version"));
+        if (!version) return answer("uses no PTO instruction: include pto/pto-inst.hpp");
+        if (version() != device::kVersion) return answer("was compiled with other PTO headers");
+        answer("fine");
+    };
+    const ChildEnd end = run_in_child(look, std::chrono::seconds(10));
+    if (end.said == "fine") return;
+    throw Error(
+        Fault::program,
+        fmt::format(
+            "{} {}", kernel,
+            end.said.empty() ? "cannot be loaded: its start-up code ends the process" : end.said));
+}
+
+}  // namespace peal::pto

@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: Apache-2.0
+// Faults of PTO kernels: each is found as what it is and at its line, and its mended form is
+// proved.
+#include <fstream>
+#include <iterator>
+#include <set>
+#include <string>
+#include <vector>
+
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "museum/pto/pto_exhibit.hpp"
+#include "museum/verdicts.hpp"
+#include "peal/collective.hpp"
+#include "peal/pto.hpp"
+
+namespace peal::museum {
+namespace {
+
+using pto::Device;
+
+// One form of an exhibit, traced for some ranks.
+class Traced {
+public:
+    Traced(const PtoExhibit& exhibit, bool mended, int nranks)
+        : calls_(exhibit.calls),
+          title_(fmt::format("{} {}, {} ranks", exhibit.id, mended ? "mended" : "broken", nranks)) {
+        pto::KernelOptions options;
+        if (mended) options.defines = {"MENDED"};
+        Collective allreduce;
+        allreduce.count = 64;
+        const pto::Kernel kernel = pto::Kernel::compile(exhibit.path, options);
+        plans_ = pto::trace(kernel, pto::preset(allreduce, nranks), nranks);
+        meaning_ = meaning_of(allreduce, plans_);
+        stages_ = {{&plans_, &meaning_, {}}};
+    }
+    Traced(const Traced&) = delete;
+    Traced& operator=(const Traced&) = delete;
+
+    const std::vector<CheckStage>& stages() const { return stages_; }
+
+    CheckReport check_on(Device device) const {
+        CheckOptions options;
+        options.calls = calls_;
+        options.device = rules_of(device);
+        CheckReport report = check(stages_, options);
+        tell(fmt::format("{}, {}", title_, name(device)), report);
+        return report;
+    }
+
+    // The lines of the kernel that the report's violations of this kind name.
+    std::set<std::uint32_t> lines_named(const CheckReport& report, std::string_view kind) const {
+        std::set<std::uint32_t> lines;
+        for (const Violation& violation : report.violations) {
+            if (name(violation.kind) != kind) continue;
+            for (const Step& step : violation.steps) {
+                if (step.index < 0) continue;
+                const Plan& plan = plans_[static_cast<std::size_t>(step.rank)];
+                lines.insert(plan.instructions[static_cast<std::size_t>(step.index)].line);
+            }
+        }
+        return lines;
+    }
+
+private:
+    int calls_;
+    std::string title_;
+    std::vector<Plan> plans_;
+    Meaning meaning_;
+    std::vector<CheckStage> stages_;
+};
+
+class PtoMuseum : public ::testing::TestWithParam<std::string> {
+protected:
+    const PtoExhibit exhibit_ = load_pto_exhibit(GetParam());
+};
+
+TEST_P(PtoMuseum, BrokenIsFound) {
+    for (const int nranks : exhibit_.ranks) {
+        const Traced form(exhibit_, false, nranks);
+        for (const Device device : {Device::a2a3, Device::a5}) {
+            const std::string& expect =
+                device == Device::a5 ? exhibit_.expect_on_a5 : exhibit_.expect;
+            const CheckReport report = form.check_on(device);
+            if (expect == name(Verdict::proved)) {
+                expect_proved(report, form.stages());
+                continue;
+            }
+            expect_found(report, form.stages(), expect);
+            EXPECT_THAT(form.lines_named(report, expect), ::testing::IsSupersetOf(exhibit_.faults))
+                << text_of(report, form.stages());
+        }
+    }
+}
+
+TEST_P(PtoMuseum, MendedIsProved) {
+    for (const int nranks : exhibit_.ranks) {
+        const Traced form(exhibit_, true, nranks);
+        for (const Device device : {Device::a2a3, Device::a5}) {
+            expect_proved(form.check_on(device), form.stages());
+        }
+    }
+}
+
+INSTANTIATE_TEST_SUITE_P(Exhibit, PtoMuseum, ::testing::ValuesIn(pto_exhibit_ids()),
+                         [](const auto& info) { return info.param; });
+
+TEST(PtoMuseumCatalogue, NothingIsMissing) {
+    EXPECT_THAT(pto_exhibit_ids(), ::testing::IsSupersetOf({"self_zeroed_signals",
+                                                            "local_mirror_read",
+                                                            "two_loads_before_flag",
+                                                            "packed_cells_with_set",
+                                                            "no_barrier_before_notify",
+                                                            "no_flags",
+                                                            "missing_wait",
+                                                            "in_place_without_second_barrier",
+                                                            "overlapping_tiles",
+                                                            "tile_past_capacity",
+                                                            "unaligned_tile",
+                                                            "wait_never_met",
+                                                            "wrong_event_id",
+                                                            "event_out_of_range",
+                                                            "flag_never_awaited",
+                                                            "notify_before_store",
+                                                            "shared_cell",
+                                                            "row_reused_for_all_rounds",
+                                                            "second_call_on_window",
+                                                            "atomic_put"}));
+}
+
+TEST(PtoMuseumCatalogue, TheDocsSayHowEachIsFound) {
+    std::ifstream file(PEAL_SOURCE_DIR "/docs/pto.md");
+    const std::string document{std::istreambuf_iterator<char>(file), {}};
+    for (const std::string& id : pto_exhibit_ids()) {
+        EXPECT_THAT(document, ::testing::HasSubstr(
+                                  fmt::format("| [`{0}`](../tests/museum/pto/{0}.cpp) | {1} |", id,
+                                              load_pto_exhibit(id).expect)));
+    }
+}
+
+}  // namespace
+}  // namespace peal::museum

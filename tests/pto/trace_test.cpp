@@ -1,0 +1,339 @@
+// SPDX-License-Identifier: Apache-2.0
+// What kernels become, and what happens to those that cannot become anything.
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+
+#include "pto/kernel_file.hpp"
+
+namespace peal::pto {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::StartsWith;
+
+std::vector<Parameter> parameters(const std::vector<std::string>& texts, int nranks) {
+    std::vector<Parameter> list;
+    for (const std::string& text : texts) list.push_back(parameter_from(text, nranks));
+    return list;
+}
+
+// The usual arguments: in, out, window with signals, nranks, context, generation.
+const std::vector<std::string> kUsual = {
+    "in:f32[256]", "out:f32[256]", "window:f32[256]+signals:2x16",
+    "nranks",      "context",      "generation"};
+
+class PtoTrace : public testing::Test {
+protected:
+    std::vector<Plan> plans(const std::string& body, int nranks = 2,
+                            const std::vector<std::string>& arguments = kUsual,
+                            const TraceOptions& options = {}) {
+        const Kernel kernel = Kernel::compile(folder_.write_body(body));
+        return trace(kernel, parameters(arguments, nranks), nranks, options);
+    }
+    std::vector<std::string> texts(const std::string& body, int rank = 0, int nranks = 2,
+                                   const std::vector<std::string>& arguments = kUsual) {
+        const Plan plan = plans(body, nranks, arguments)[static_cast<std::size_t>(rank)];
+        std::vector<std::string> list;
+        for (const Instruction& instruction : plan.instructions) {
+            list.push_back(to_text(instruction, plan));
+        }
+        return list;
+    }
+    std::string error(const std::string& body, const TraceOptions& options = {},
+                      const std::vector<std::string>& arguments = kUsual) {
+        return error_of(folder_, [&] { plans(body, 2, arguments, options); });
+    }
+
+    KernelFolder folder_;
+};
+
+TEST_F(PtoTrace, WritesDownWhatEachRankDoes) {
+    const std::string body = R"(
+    auto* context = reinterpret_cast<CommContext*>(args[4]);
+    const int me = context->rankId;
+    float* in = pointer<float>(args[0]);
+    float* window = pointer<float>(args[2]);
+    auto* signals = reinterpret_cast<int32_t*>(window + 256);
+    Tile<TileType::Vec, float, 1, 256> tile;
+    TASSIGN(tile, 64);
+    GlobalTensor<float, Shape<1, 1, 1, 1, 256>, Stride<256, 256, 256, 256, 1>> input(in), mine(window);
+    TLOAD(tile, input);
+    set_flag(PIPE_MTE2, PIPE_MTE3, EVENT_ID3);
+    wait_flag(PIPE_MTE2, PIPE_MTE3, EVENT_ID3);
+    TSTORE(mine, tile);
+    pipe_barrier(PIPE_ALL);
+    TNOTIFY(Signal(remote(context, signals + 16 + me, 1 - me)), 5, NotifyOp::Set);
+    TWAIT(Signal(signals + 16 + 1 - me), 5, WaitCmp::GT);)";
+    EXPECT_THAT(
+        texts(body, 1),
+        ElementsAre("copy tile[64..1088) <- in[0..1024) on load", "set_flag load -> store, event 3",
+                    "wait_flag load -> store, event 3",
+                    "copy window[0..1024) <- tile[64..1088) on store", "pipe_barrier all",
+                    "notify signals[17]@0 = 5 on scalar", "wait signals[16] > 5 on scalar"));
+    const Plan plan = plans(body)[0];
+    EXPECT_EQ(plan.tile_bytes, 1088u);
+    EXPECT_EQ(plan.instructions[0].line, static_cast<std::uint32_t>(kBodyLine + 9));
+    EXPECT_EQ(plan.source->line(plan.instructions[0].line), "    TLOAD(tile, input);");
+    EXPECT_EQ(plan.buffers[3].cells, 32u);
+    EXPECT_EQ(plan.buffers[3].cell_stride, 4u);
+}
+
+TEST_F(PtoTrace, MovesRowsOneByOneUnlessTheyFollowEachOther) {
+    const std::string body = R"(
+    float* in = pointer<float>(args[0]);
+    GlobalTensor<float, Shape<1, 1, 1, 3, 8>, Stride<1, 1, 1, 16, 1>> apart(in);
+    GlobalTensor<float, Shape<1, 1, 2, 2, 8>, Stride<1, 1, 64, 8, 1>> blocks(in);
+    Tile<TileType::Vec, float, 4, 8, BLayout::RowMajor, -1, -1> three(3, 8), four(4, 8), narrow(2, 5);
+    TASSIGN(three, 0);
+    TASSIGN(four, 128);
+    TASSIGN(narrow, 256);
+    TLOAD(three, apart);
+    TLOAD(four, blocks);
+    TLOAD(narrow, blocks);
+    TADDS(four, four, 1.5f);
+    TADDS(narrow, narrow, 1.5f);)";
+    EXPECT_THAT(
+        texts(body),
+        ElementsAre(
+            "copy tile[0..32) <- in[0..32) on load", "copy tile[32..64) <- in[64..96) on load",
+            "copy tile[64..96) <- in[128..160) on load", "copy tile[128..192) <- in[0..64) on load",
+            "copy tile[192..256) <- in[256..320) on load",
+            "copy tile[256..276) <- in[0..20) on load", "copy tile[288..308) <- in[32..52) on load",
+            "add_scalar f32 tile[128..256) <- tile[128..256), 1.5 on vector",
+            "add_scalar f32 tile[256..276) <- tile[256..276), 1.5 on vector",
+            "add_scalar f32 tile[288..308) <- tile[288..308), 1.5 on vector"));
+    const Plan plan = plans(body)[0];
+    std::vector<bool> joined;
+    for (const Instruction& instruction : plan.instructions) joined.push_back(instruction.joined);
+    EXPECT_EQ(joined,
+              (std::vector<bool>{false, true, true, false, true, false, true, false, false, true}));
+}
+
+TEST_F(PtoTrace, HasEveryVectorInstruction) {
+    EXPECT_THAT(
+        texts(R"(
+    Tile<TileType::Vec, float, 2, 8> a, b, c;
+    Tile<TileType::Vec, half, 2, 16, BLayout::RowMajor, 2, 8> narrow;
+    Tile<TileType::Vec, float, 2, 8, BLayout::RowMajor, 2, 1> sums;
+    TASSIGN(a, 0); TASSIGN(b, 64); TASSIGN(c, 128); TASSIGN(narrow, 192); TASSIGN(sums, 256);
+    TADD(c, a, b);
+    TMUL(c, a, b);
+    TMAX(c, c, a);
+    TMIN(c, c, a);
+    TMULS(c, c, -2);
+    TMOV(b, a);
+    TMOV(a, a);
+    TEXPANDS(a, 0.25f);
+    TCVT(narrow, c);
+    TROWSUM(sums, c, b);)"),
+        ElementsAre("reduce sum f32 tile[128..192) <- tile[0..64), tile[64..128) on vector",
+                    "reduce prod f32 tile[128..192) <- tile[0..64), tile[64..128) on vector",
+                    "reduce max f32 tile[128..192) <- tile[128..192), tile[0..64) on vector",
+                    "reduce min f32 tile[128..192) <- tile[128..192), tile[0..64) on vector",
+                    "mul_scalar f32 tile[128..192) <- tile[128..192), -2 on vector",
+                    "copy tile[64..128) <- tile[0..64) on vector",
+                    "fill f32 tile[0..64) <- 0.25 on vector",
+                    "convert f16 tile[192..208) <- f32 tile[128..160) on vector",
+                    "convert f16 tile[224..240) <- f32 tile[160..192) on vector",
+                    "fill f32 tile[64..128) <- 0 on vector",
+                    "row_sum f32 tile[256..260) <- tile[128..160) on vector",
+                    "row_sum f32 tile[288..292) <- tile[160..192) on vector"));
+}
+
+TEST_F(PtoTrace, PutsInPiecesAndIsDone) {
+    EXPECT_THAT(
+        texts(R"(
+    auto* context = reinterpret_cast<CommContext*>(args[4]);
+    float* window = pointer<float>(args[2]);
+    using Memory = GlobalTensor<float, Shape<1, 1, 1, 1, 24>, Stride<24, 24, 24, 24, 1>>;
+    Tile<TileType::Vec, float, 1, 16> tile;
+    TASSIGN(tile, 0);
+    TPUT<AtomicType::AtomicAdd>(Memory(remote(context, window, 1)), Memory(pointer<float>(args[0])), tile);)"),
+        ElementsAre("copy tile[0..64) <- in[0..64) on load", "set_flag load -> store, event 255",
+                    "wait_flag load -> store, event 255",
+                    "accumulate f32 window@1[0..64) <- tile[0..64) on store",
+                    "set_flag store -> load, event 255", "wait_flag store -> load, event 255",
+                    "copy tile[0..32) <- in[64..96) on load", "set_flag load -> store, event 255",
+                    "wait_flag load -> store, event 255",
+                    "accumulate f32 window@1[64..96) <- tile[0..32) on store",
+                    "set_flag store -> scalar, event 255", "wait_flag store -> scalar, event 255"));
+}
+
+TEST_F(PtoTrace, LetsSignalsGrowWithTheGeneration) {
+    const std::string body = R"(
+    float* window = pointer<float>(args[2]);
+    auto* signals = reinterpret_cast<int32_t*>(window + 256);
+    TNOTIFY(Signal(signals), static_cast<int32_t>(args[5]) * 3 + 1, NotifyOp::Set);
+    TWAIT(Signal(signals), static_cast<int32_t>(args[5]) * 3 - 2, WaitCmp::GE);)";
+    EXPECT_THAT(texts(body), ElementsAre("notify signals[0] = 3*generation + 1 on scalar",
+                                         "wait signals[0] >= 3*generation - 2 on scalar"));
+    EXPECT_THAT(plans(body)[0].advance, ElementsAre(0, 0, 0, 1));
+    EXPECT_EQ(error(R"(
+    auto* signals = reinterpret_cast<int32_t*>(pointer<float>(args[2]) + 256);
+    TNOTIFY(Signal(signals), 1 << args[5], NotifyOp::Set);)"),
+              fmt::format("kernel.cpp:{}: a signal's value is 1, 2 and 4 in the first calls on a "
+                          "window: it must grow by a constant",
+                          kBodyLine + 2));
+    EXPECT_EQ(error("    if (args[5] == 1) pipe_barrier(PIPE_V);\n    pipe_barrier(PIPE_ALL);"),
+              fmt::format("kernel.cpp:{}: what the kernel does depends on the generation in more "
+                          "than the values of signals; it cannot be one plan",
+                          kBodyLine + 1));
+}
+
+TEST_F(PtoTrace, NamesLinesOfIncludedFiles) {
+    folder_.write("barrier.hpp",
+                  "#include \"intrinsic.h\"\ninline void drain() {\n"
+                  "    pipe_barrier(PIPE_ALL);\n}\n");
+    const Kernel kernel = Kernel::compile(
+        folder_.write("kernel.cpp",
+                      "#include \"barrier.hpp\"\n"
+                      "extern \"C\" void kernel_entry(int64_t*) {\n    pipe_barrier(PIPE_V);\n"
+                      "    drain();\n}"));
+    const Plan plan = trace(kernel, {}, 1)[0];
+    ASSERT_EQ(plan.instructions.size(), 2u);
+    EXPECT_EQ(plan.source->place(plan.instructions[0].line), "line 3");
+    EXPECT_EQ(plan.source->place(plan.instructions[1].line), "barrier.hpp:3");
+    EXPECT_EQ(plan.source->line(plan.instructions[1].line), "    pipe_barrier(PIPE_ALL);");
+}
+
+// ---------------------------------------------------------------------------- not traceable
+
+TEST_F(PtoTrace, RefusesDataThatTheKernelTouchesItself) {
+    EXPECT_THAT(error("    volatile float* in = pointer<float>(args[0]);\n"
+                      "    if (in[4] > 0) pipe_barrier(PIPE_ALL);"),
+                testing::AllOf(
+                    StartsWith("kernel.cpp, rank 0: not traceable: the kernel itself reads "
+                               "in[16..17); data may be touched by instructions only, and may not "
+                               "decide what is done\n"),
+                    HasSubstr(fmt::format("kernel_entry at kernel.cpp:{}", kBodyLine + 1))));
+    EXPECT_THAT(error("    *(pointer<float>(args[1]) + 255) = 1;"),
+                StartsWith("kernel.cpp, rank 0: not traceable: the kernel itself writes "
+                           "out[1020..1021); "));
+    EXPECT_THAT(error("    auto* context = reinterpret_cast<CommContext*>(args[4]);\n"
+                      "    *reinterpret_cast<int*>(context->windowsIn[1] + 1024 + 8) = 0;"),
+                StartsWith("kernel.cpp, rank 0: not traceable: the kernel itself writes "
+                           "signals[2]@1; "));
+    EXPECT_EQ(
+        error("    auto* signals = reinterpret_cast<int32_t*>(pointer<float>(args[2]) + 256);\n"
+              "    while (!TTEST(Signal(signals), 1, WaitCmp::GE)) {}"),
+        fmt::format("kernel.cpp:{}, rank 0: TTEST: not traceable: what follows depends on the "
+                    "moment it is asked; use TWAIT to wait",
+                    kBodyLine + 1));
+}
+
+TEST_F(PtoTrace, SurvivesKernelsThatDoNotReturn) {
+    TraceOptions options;
+    options.timeout = std::chrono::milliseconds(200);
+    EXPECT_EQ(
+        error("    pipe_barrier(PIPE_V);\n    for (volatile int i = 0;; ++i) {}", options),
+        fmt::format("kernel.cpp, rank 0: the kernel does not return: it was stopped after 200 "
+                    "ms; its last instruction was pipe_barrier (kernel.cpp:{}), number 1",
+                    kBodyLine));
+    options.timeout = std::chrono::seconds(60);
+    options.max_operations = 1000;
+    EXPECT_EQ(error("    for (;;) pipe_barrier(PIPE_V);", options),
+              "kernel.cpp, rank 0: the kernel issues more than 1000 instructions: does it end?");
+}
+
+TEST_F(PtoTrace, SurvivesKernelsThatCrash) {
+    EXPECT_THAT(
+        error("    *reinterpret_cast<volatile int*>(8) = 1;"),
+        StartsWith("kernel.cpp, rank 0: the kernel crashes: signal 11 (Segmentation fault) at "
+                   "address 0x8; it issued no instruction\n    kernel_entry at kernel.cpp:"));
+    EXPECT_THAT(error("    __builtin_trap();"),
+                StartsWith("kernel.cpp, rank 0: the kernel crashes: signal "));
+    EXPECT_THAT(
+        error("    volatile int zero = args[5] * 0; volatile int one = 7 / zero; (void)one;"),
+        StartsWith("kernel.cpp, rank 0: the kernel crashes: signal 8 (Floating point "
+                   "exception); it issued no instruction"));
+}
+
+TEST_F(PtoTrace, SurvivesKernelsThatThrowOrEndTheProcess) {
+    const auto with = [&](const std::string& include, const std::string& body) {
+        const std::string path = folder_.write(
+            "kernel.cpp", include + kKernelHead + "extern \"C\" void kernel_entry(int64_t*) {\n" +
+                              body + "\n}\n");
+        return error_of(folder_, [&] { trace(Kernel::compile(path), {}, 1); });
+    };
+    EXPECT_EQ(with("#include <stdexcept>\n", "throw std::runtime_error(\"no luck\");"),
+              "kernel.cpp, rank 0: the kernel throws: no luck");
+    EXPECT_EQ(with("", "throw 1;"),
+              "kernel.cpp, rank 0: the kernel throws something that is no std::exception");
+    EXPECT_EQ(with("#include <cstdlib>\n", "std::_Exit(3);"),
+              "kernel.cpp, rank 0: the kernel ends its process, with exit status 3; it issued no "
+              "instruction");
+    EXPECT_EQ(
+        with("#include <signal.h>\n", "raise(SIGKILL);"),
+        "kernel.cpp, rank 0: the kernel's process was ended by signal 9 (Killed); it issued no "
+        "instruction");
+    EXPECT_THAT(with("",
+                     "struct Deep { static int down(volatile int* x) { volatile char big[4096]; "
+                     "big[0] = *x; return down(x) + big[0]; } }; volatile int x = 1; "
+                     "x = Deep::down(&x);"),
+                StartsWith("kernel.cpp, rank 0: the kernel crashes: signal 11"));
+}
+
+// ---------------------------------------------------------------------------- no meaning
+
+TEST_F(PtoTrace, RefusesWhatHasNoMeaningOnADevice) {
+    const std::string head = R"(
+    float* in = pointer<float>(args[0]);
+    using Memory = GlobalTensor<float, Shape<1, 1, 1, 1, 16>, Stride<16, 16, 16, 16, 1>>;
+    Tile<TileType::Vec, float, 1, 16, BLayout::RowMajor, -1, -1> a(1, 16), b(1, 8), wide(2, 16);
+    Tile<TileType::Vec, int32_t, 1, 16> other;
+)";
+    const int line = kBodyLine + 5;
+    const auto complaint = [&](const std::string& statement) {
+        std::string text = error(head + "    " + statement);
+        const std::string prefix = fmt::format("kernel.cpp:{}, rank 0: ", line);
+        EXPECT_THAT(text, StartsWith(prefix));
+        return text.substr(std::min(prefix.size(), text.size()));
+    };
+    EXPECT_EQ(complaint("TLOAD(a, Memory(in));"),
+              "TLOAD: a tile is used before TASSIGN says where it is");
+    EXPECT_EQ(complaint("TASSIGN(a, 0); TASSIGN(b, 64); TADD(a, a, b);"),
+              "TADD: the valid shapes differ: 1x16 and 1x8");
+    EXPECT_EQ(complaint("TASSIGN(a, 0); TASSIGN(other, 64); TADD(a, a, other);"),
+              "TADD: a tile of f32 meets one of i32");
+    EXPECT_EQ(complaint("TASSIGN(wide, 0); TLOAD(wide, Memory(in));"),
+              "TLOAD: 2 valid rows and 16 columns in a tile of 1x16");
+    EXPECT_EQ(complaint("TASSIGN(other, 0); TLOAD(other, GlobalTensor<int32_t, "
+                        "Shape<1,1,1,1,16>, Stride<1,1,1,16,1>>(reinterpret_cast<int32_t*>(in)));"),
+              "TLOAD: a tensor of i32 is made from the argument 'in', which is of f32");
+    EXPECT_EQ(complaint("TASSIGN(other, 0); TLOAD(other, Memory(in));"),
+              "TLOAD: the tile is of i32, the tensor of f32");
+    EXPECT_EQ(complaint("float x[16]; TASSIGN(a, 0); (void)x; TLOAD(a, "
+                        "Memory(reinterpret_cast<float*>(4096)));"),
+              "TLOAD: 0x1000 is no address of an argument or window");
+    EXPECT_EQ(complaint("TASSIGN(b, 0); TLOAD(b, GlobalTensor<float, Shape<1,1,1,4096,8>, "
+                        "Stride<1,1,1,8,1>>(in));"),
+              "TLOAD: shape[3] is 4096, at most 4095 rows can be moved at once");
+    EXPECT_EQ(complaint("TASSIGN(b, 0); TLOAD(b, GlobalTensor<float, Shape<1,1,1,1,8>, "
+                        "Stride<1,1,1,8,2>>(in));"),
+              "TLOAD: columns are 2 elements apart, only neighbouring ones can be moved");
+    EXPECT_EQ(complaint("TASSIGN(a, 0); TLOAD(a, GlobalTensor<float, Shape<1,1,1,1,8>, "
+                        "Stride<1,1,1,8,1>>(in));"),
+              "TLOAD: the tile has 1x16 valid elements, the tensor 1x8");
+    EXPECT_EQ(complaint("TNOTIFY(Signal(reinterpret_cast<int32_t*>(pointer<float>(args[2]))), 1, "
+                        "NotifyOp::Set);"),
+              "TNOTIFY: window@0[0..4) is no signal: signals begin at byte 1024 of the window");
+    EXPECT_EQ(complaint("auto* c = reinterpret_cast<CommContext*>(args[4]); "
+                        "TWAIT(Signal(reinterpret_cast<int32_t*>(c->windowsIn[1] + 1024)), 1, "
+                        "WaitCmp::GE);"),
+              "TWAIT: the cell is rank 1's; a rank can poll its own cells only");
+    EXPECT_EQ(complaint("set_flag(PIPE_V, PIPE_V, EVENT_ID0);"),
+              "set_flag: a flag goes from one pipe to another");
+}
+
+TEST_F(PtoTrace, HasOneToSixtyFourRanks) {
+    const Kernel kernel = Kernel::compile(folder_.write_body("    pipe_barrier(PIPE_V);"));
+    EXPECT_EQ(trace(kernel, {}, 64).size(), 64u);
+    EXPECT_EQ(error_of(folder_, [&] { trace(kernel, {}, 65); }),
+              "PTO kernels have 1 to 64 ranks, found 65");
+    EXPECT_EQ(error_of(folder_, [&] { trace(kernel, {}, 0); }),
+              "PTO kernels have 1 to 64 ranks, found 0");
+}
+
+}  // namespace
+}  // namespace peal::pto
