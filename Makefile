@@ -6,7 +6,7 @@ SOURCES = $(shell find include src tests bench examples -name '*.hpp' -o -name '
 # $(call build,preset,options,targets) configures and builds.
 build = cmake --preset $(1) $(2) >/dev/null && cmake --build --preset $(1) $(3)
 
-.PHONY: help run test test-asan test-tsan bench bench-quick bench-kernels bench-compile bench-check format style clang lint clean
+.PHONY: help run test test-asan test-tsan bench bench-quick bench-kernels bench-compile bench-check bench-pto bench-worker format style clang lint clean
 
 help: ## show this list
 	@sed -n 's/^\([a-z-]*\):.* ## \(.*\)/make \1\t\2/p' Makefile | expand -t 20
@@ -57,6 +57,16 @@ bench-check: ## measure the checker against its limits
 	@tools/install-packages core
 	@$(call build,release,-DPEAL_TESTS=OFF,--target bench_check)
 	@./build/bench/bench_check
+
+bench-pto: ## measure PTO kernels in processes against their bounds
+	@tools/install-packages core
+	@$(call build,release,-DPEAL_TESTS=OFF,--target bench_pto)
+	@./build/bench/bench_pto
+
+bench-worker: ## measure what a worker adds to its tasks, against its limits
+	@tools/install-packages core
+	@$(call build,release,-DPEAL_TESTS=OFF,--target bench_worker)
+	@./build/bench/bench_worker
 
 format: ## format all sources
 	@tools/install-packages tests

@@ -9,6 +9,7 @@
 #include "cli/check_jobs.hpp"
 #include "cli/check_report.hpp"
 #include "cli/commands.hpp"
+#include "cli/devices.hpp"
 #include "draw/diagram.hpp"
 #include "draw/svg.hpp"
 #include "peal/error.hpp"
@@ -115,6 +116,7 @@ int run_check(CheckArguments arguments) {
                     fmt::format("--calls: expected at least 1, found {}", arguments.options.calls));
     }
     arguments.options.progress = show_progress;
+    arguments.options.device = device_rules(arguments.command.target);
     const std::vector<CheckSubject> subjects = subjects_of(arguments.command);
     std::vector<SubjectResult> results;
     Run deciding;  // the first that did not prove, or the last
@@ -162,13 +164,14 @@ void add_check(CLI::App& app, int& exit_code) {
     command->add_flag("--json", arguments->json, "the report as JSON");
     command->add_option("--svg", arguments->svg, "write the counterexample as a picture");
     command->footer(
-        "The target is a collective, file.peal[:kernel], plan.json, or all.\n"
+        "The target is a collective, file.peal[:kernel], a PTO kernel.cpp, plan.json, or all.\n"
         "Exit codes: 0 proved, 1 violated, 2 bad usage or program, 3 bound reached.\n"
         "Examples:\n"
         "  peal check all --algo all -n 2..16\n"
         "  peal check allreduce --algo ring -n 8 --count 1000\n"
         "  peal check allreduce --after broadcast:tree -n 4\n"
-        "  peal check mine.peal -n 2..4 --expect allreduce --svg race.svg");
+        "  peal check mine.peal -n 2..4 --expect allreduce --svg race.svg\n"
+        "  peal check examples/pto/allreduce_ring.cpp -n 2..16 --as allreduce --device a5");
     command->callback([arguments, &exit_code] { exit_code = run_check(*arguments); });
 }
 

@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "cli/pto_target.hpp"
 #include "peal/error.hpp"
 
 namespace peal::cli {
@@ -129,7 +130,7 @@ CheckJob plan_file_job(const CheckCommand& command) {
     Target target;
     target.nranks = job.nranks;
     const Collective collective =
-        expected_collective(command.expect, command.target, target, plans);
+        expected_collective("--expect", command.expect, command.target, target, plans);
     job.calls.add(collective, std::move(plans));
     return job;
 }
@@ -169,7 +170,13 @@ std::vector<CheckSubject> subjects_of(const CheckCommand& command) {
     subject.algorithm = "-";
     subject.options = command.target;
     if (ends_with(target, ".json")) {
+        refuse_pto_options(command.target);
         subject.points.emplace_back(0, 0);  // the file knows
+    } else if (is_pto_kernel(target)) {
+        subject.pto_kernel = compile_kernel(command.target);
+        const std::optional<std::uint64_t> count = preset_count(command.target);
+        if (count) subject.counts = std::to_string(*count);
+        for (const int nranks : ranks) subject.points.emplace_back(nranks, count.value_or(0));
     } else {
         subject.options.ranks = ranks.front();
         add_points(subject, ranks, has_open_length(subject.options));
@@ -188,15 +195,14 @@ CheckJob make_job(const CheckCommand& command, const CheckSubject& subject, int 
     TargetOptions options = subject.options;
     options.ranks = nranks;
     options.count = count;
-    const Target target = resolve(options);
+    const Target target =
+        subject.pto_kernel ? trace_kernel(*subject.pto_kernel, options) : resolve(options);
     std::vector<Plan> plans = plans_for(target);
-    if (target.collective) {
-        job.calls.add(*target.collective, std::move(plans));
-    } else if (command.expect.empty()) {
-        job.calls.add(std::move(plans), std::nullopt);
+    const auto collective = collective_of(target, options, command.expect, plans);
+    if (collective) {
+        job.calls.add(*collective, std::move(plans));
     } else {
-        const Collective collective = expected_collective(command.expect, options, target, plans);
-        job.calls.add(collective, std::move(plans));
+        job.calls.add(std::move(plans), std::nullopt);
     }
     return job;
 }

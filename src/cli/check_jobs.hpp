@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -34,6 +35,7 @@ struct CheckSubject {
     std::string counts;  // "P+1, 4P+3, 1, P-1, 0" or "256"; empty when there is no length
     std::vector<std::pair<int, std::uint64_t>> points;  // ranks and count
     TargetOptions options;
+    std::optional<pto::Kernel> pto_kernel;  // compiled once for all points
 };
 
 std::vector<int> parse_ranks(const std::string& text);

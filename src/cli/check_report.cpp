@@ -28,7 +28,8 @@ std::string source_line(const Step& step, const std::vector<CheckStage>& stages)
     const std::uint32_t line = plan.instructions[static_cast<std::size_t>(step.index)].line;
     std::string_view text = plan.source->line(line);
     text.remove_prefix(std::min(text.find_first_not_of(' '), text.size()));
-    return text.empty() ? std::string() : fmt::format("{}:{}: {}", plan.source->name(), line, text);
+    return text.empty() ? std::string()
+                        : fmt::format("{}: {}", plan.source->full_place(line), text);
 }
 
 std::string ranks_text(const CheckSubject& subject) {

@@ -1,68 +1,45 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/devices.hpp"
 
-#include <algorithm>
-#include <charconv>
-#include <sstream>
-
 #include <fmt/format.h>
 
+#include "cli/pto_target.hpp"
 #include "peal/error.hpp"
 
 namespace peal::cli {
 namespace {
 
-constexpr int kMaxDeviceId = 1023;
-
-[[noreturn]] void reject(const std::string& text, const std::string& why) {
-    throw Error(Fault::usage,
-                fmt::format("devices '{}': {}; write for example 0-3 or 0,2,4", text, why));
-}
-
-int parse_id(const std::string& text, std::string_view id) {
-    int value = -1;
-    const auto [end, error] = std::from_chars(id.data(), id.data() + id.size(), value);
-    if (error != std::errc{} || end != id.data() + id.size() || value < 0 || value > kMaxDeviceId) {
-        reject(text, fmt::format("'{}' is not a device number (0..{})", id, kMaxDeviceId));
-    }
-    return value;
-}
-
-void add_range(const std::string& text, std::string_view range, std::vector<int>& devices) {
-    const auto dash = range.find('-');
-    const int first = parse_id(text, range.substr(0, dash));
-    const int last =
-        dash == std::string_view::npos ? first : parse_id(text, range.substr(dash + 1));
-    if (last < first) reject(text, fmt::format("the range {} runs backwards", range));
-    for (int id = first; id <= last; ++id) {
-        if (std::find(devices.begin(), devices.end(), id) != devices.end()) {
-            reject(text, fmt::format("device {} appears twice", id));
+// A PTO kernel is written for a device; plans of programs are not.
+std::string device_of(const TargetOptions& options) {
+    const bool on_devices = options.platform != "host";
+    const std::string simulated =
+        on_devices ? options.platform.substr(0, options.platform.size() - 3) : "";
+    if (!options.device.empty()) {
+        if (on_devices && options.device != simulated) {
+            throw Error(Fault::usage, fmt::format("-p {} and --device {} disagree",
+                                                  options.platform, options.device));
         }
-        devices.push_back(id);
+        return options.device;
     }
+    if (!is_pto_kernel(options.target)) return "host";
+    return on_devices ? simulated : "a2a3";
+}
+
+DeviceRules rules_of(const std::string& device) {
+    if (device == "host") return {};
+    if (device == "a2a3") return DeviceRules::a2a3();
+    if (device == "a5") return DeviceRules::a5();
+    throw Error(Fault::usage,
+                fmt::format("there is no device '{}'; choose one of host, a2a3, a5", device));
 }
 
 }  // namespace
 
-std::vector<int> parse_devices(const std::string& text) {
-    std::vector<int> devices;
-    std::stringstream parts(text);
-    for (std::string part; std::getline(parts, part, ',');) add_range(text, part, devices);
-    const auto count = static_cast<int>(devices.size());
-    if (count < kMinDevices || count > kMaxDevices) {
-        reject(text,
-               fmt::format("expected {}..{} devices, found {}", kMinDevices, kMaxDevices, count));
-    }
-    return devices;
-}
-
-void check_platform(const std::string& platform) {
-    for (const std::string_view known : {"host", "a2a3sim", "a5sim"}) {
-        if (platform == known) return;
-    }
-    throw Error(
-        Fault::usage,
-        fmt::format("there is no platform '{}'; choose one of host, a2a3sim, a5sim", platform));
+DeviceRules device_rules(const TargetOptions& options) {
+    check_platform(options.platform);
+    DeviceRules rules = rules_of(device_of(options));
+    if (options.outstanding_loads) rules.one_outstanding_load = false;
+    return rules;
 }
 
 }  // namespace peal::cli

@@ -1,19 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <string>
-#include <vector>
+#include "cli/target.hpp"
+#include "peal/check.hpp"
+#include "peal/devices.hpp"
 
 namespace peal::cli {
 
-inline constexpr int kMinDevices = 2;
-inline constexpr int kMaxDevices = 16;
-
-// "0-3", "5-6", "0,2,4", "0-1,4". Throws Error(usage) when the list is malformed, names a device
-// twice, or does not have 2..16 devices.
-std::vector<int> parse_devices(const std::string& text);
-
-// "host", "a2a3sim" or "a5sim". Throws Error(usage) for anything else.
-void check_platform(const std::string& platform);
+// The limits that plans of this target are held to. Throws Error(usage) when there is no such
+// device, or when it is not the platform's.
+DeviceRules device_rules(const TargetOptions& options);
 
 }  // namespace peal::cli

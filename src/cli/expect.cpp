@@ -28,23 +28,23 @@ std::uint64_t count_of(const Collective& collective, const Plan& plan, const Por
     }
 }
 
-void check_size(const Collective& collective, const Plan& plan, std::uint16_t buffer,
-                std::uint64_t wanted, std::string_view what) {
+void check_size(std::string_view option, const Collective& collective, const Plan& plan,
+                std::uint16_t buffer, std::uint64_t wanted, std::string_view what) {
     const std::uint64_t found = elements(plan.buffers[buffer]);
     if (found == wanted) return;
-    throw Error(Fault::usage,
-                fmt::format("--expect {}: {} '{}' of rank {} has {} elements, expected {}",
-                            name(collective.kind), what, plan.buffers[buffer].name, plan.rank,
-                            found, wanted));
+    throw Error(Fault::usage, fmt::format("{} {}: {} '{}' of rank {} has {} elements, expected {}",
+                                          option, name(collective.kind), what,
+                                          plan.buffers[buffer].name, plan.rank, found, wanted));
 }
 
 }  // namespace
 
-Collective expected_collective(const std::string& expected, const TargetOptions& options,
-                               const Target& target, const std::vector<Plan>& plans) {
+Collective expected_collective(std::string_view option, const std::string& expected,
+                               const TargetOptions& options, const Target& target,
+                               const std::vector<Plan>& plans) {
     const auto kind = collective_from(expected);
     if (!kind)
-        throw Error(Fault::usage, fmt::format("--expect: there is no collective '{}'", expected));
+        throw Error(Fault::usage, fmt::format("{}: there is no collective '{}'", option, expected));
     Collective collective = collective_for(*kind, options, target.nranks);
     collective.mode = "auto";
     if (*kind == CollectiveKind::barrier) return collective;
@@ -65,12 +65,25 @@ Collective expected_collective(const std::string& expected, const TargetOptions&
     validate(collective, target.nranks);
     if (collective.placement != Placement::separate) return collective;
     for (const Plan& plan : plans) {
-        check_size(collective, plan, ports.input, input_count(collective, plan.rank, plan.nranks),
-                   "input");
-        check_size(collective, plan, ports.output, output_count(collective, plan.rank, plan.nranks),
-                   "output");
+        check_size(option, collective, plan, ports.input,
+                   input_count(collective, plan.rank, plan.nranks), "input");
+        check_size(option, collective, plan, ports.output,
+                   output_count(collective, plan.rank, plan.nranks), "output");
     }
     return collective;
+}
+
+std::optional<Collective> collective_of(const Target& target, const TargetOptions& options,
+                                        const std::string& expect, const std::vector<Plan>& plans) {
+    if (expect.empty()) return target.collective ? target.collective : target.said_to_be;
+    if (target.collective) {
+        throw Error(Fault::usage,
+                    "--expect is for .peal kernels; a collective knows its own result");
+    }
+    if (target.is_pto()) {
+        throw Error(Fault::usage, "--expect is for .peal kernels; for a PTO kernel say --as");
+    }
+    return expected_collective("--expect", expect, options, target, plans);
 }
 
 }  // namespace peal::cli

@@ -28,6 +28,7 @@ int run(int argc, char** argv) {
     peal::cli::add_run(app, exit_code);
     peal::cli::add_check(app, exit_code);
     peal::cli::add_show(app, exit_code);
+    peal::cli::add_emit(app, exit_code);
     peal::cli::add_demo(app, exit_code);
     peal::cli::add_launch(app, exit_code);
     peal::cli::add_bench(app, exit_code);

@@ -4,7 +4,6 @@
 #include <fmt/format.h>
 
 #include "cli/commands.hpp"
-#include "peal/check.hpp"
 
 namespace peal::cli {
 namespace {
@@ -20,7 +19,8 @@ std::size_t instruction_count(const std::vector<Plan>& plans) {
 
 }  // namespace
 
-Proof prove(const std::vector<Plan>& plans, const Collective* collective, bool thorough) {
+Proof prove(const std::vector<Plan>& plans, const Collective* collective, bool thorough,
+            const DeviceRules& device, int calls) {
     if (!thorough && instruction_count(plans) > kQuickInstructions) return {};
     const Meaning meaning = collective ? meaning_of(*collective, plans) : Meaning{};
     CheckStage stage;
@@ -28,6 +28,8 @@ Proof prove(const std::vector<Plan>& plans, const Collective* collective, bool t
     stage.meaning = collective ? &meaning : nullptr;
     CheckOptions options;
     options.max_violations = 1;
+    options.device = device;
+    options.calls = calls;
     if (!thorough) options.max_states = kQuickStates;
     const CheckReport report = check({stage}, options);
     switch (report.verdict) {

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "peal/check.hpp"
 #include "peal/collective.hpp"
 #include "peal/plan.hpp"
 
@@ -17,8 +18,9 @@ struct Proof {
     int exit_code = 0;
 };
 
-// Checks the plans for three calls in a row. Unless `thorough`, only where that takes no noticeable
-// time. `collective` is what they mean, or null.
-Proof prove(const std::vector<Plan>& plans, const Collective* collective, bool thorough);
+// Checks the plans for so many calls in a row. Unless `thorough`, only where that takes no
+// noticeable time. `collective` is what they mean, or null.
+Proof prove(const std::vector<Plan>& plans, const Collective* collective, bool thorough,
+            const DeviceRules& device, int calls);
 
 }  // namespace peal::cli

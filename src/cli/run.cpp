@@ -1,37 +1,77 @@
 // SPDX-License-Identifier: Apache-2.0
-// peal run: carry out a collective or a kernel in process.
+// peal run: carry out a collective or a kernel: in process, in processes, or by a worker's devices.
 #include "cli/run.hpp"
 
+#include <algorithm>
 #include <memory>
 
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
 
 #include "cli/commands.hpp"
+#include "cli/devices.hpp"
+#include "cli/proof.hpp"
 #include "peal/error.hpp"
+#include "plan/without_pipes.hpp"
 
 namespace peal::cli {
 namespace {
+
+constexpr double kMaxTimeoutSeconds = 1e6;
+constexpr int kProvedCalls = 3;
 
 int run(const RunOptions& options) {
     if (options.calls < 1) {
         throw Error(Fault::usage,
                     fmt::format("--calls: expected at least 1, found {}", options.calls));
     }
-    const Target target = resolve(options.target);
-    if (target.collective && !options.expect.empty()) {
-        throw Error(Fault::usage,
-                    "--expect is for .peal kernels; a collective knows its own result");
+    if (!(options.timeout_seconds > 0 && options.timeout_seconds < kMaxTimeoutSeconds)) {
+        throw Error(Fault::usage, fmt::format("--timeout: expected more than 0 seconds, found {}",
+                                              options.timeout_seconds));
     }
+    if (options.processes && options.seed) {
+        throw Error(Fault::usage,
+                    "--seed chooses an interleaving in one process; leave out --processes");
+    }
+    check_platform(options.target.platform);
+    if (options.by_worker() && (options.processes || options.seed)) {
+        throw Error(Fault::usage,
+                    fmt::format("-p {} runs on devices; leave out --processes and --seed",
+                                options.target.platform));
+    }
+    if (!options.by_worker() && (options.timings || !options.trace.empty())) {
+        throw Error(Fault::usage,
+                    "--timings and --trace are about devices: choose some with -p a2a3sim -d 0-3");
+    }
+    const Target target = resolve(options.target);
     const std::vector<Plan> plans = plans_for(target);
-    if (target.collective) return run_compared(target, *target.collective, plans, options);
-    if (options.expect.empty()) return run_and_show(target, plans, options);
-    const Collective collective =
-        expected_collective(options.expect, options.target, target, plans);
-    return run_compared(target, collective, plans, options);
+    const auto collective = collective_of(target, options.target, options.expect, plans);
+    // What Peal compiles is right call after call; a kernel from elsewhere may be made for one.
+    const int proved_calls = target.is_pto() ? std::min(options.calls, kProvedCalls) : kProvedCalls;
+    const Proof proof = prove(plans, collective ? &*collective : nullptr, options.check,
+                              device_rules(options.target), proved_calls);
+    if (options.check && proof.exit_code != kFine) {
+        fmt::print(stderr, "peal: not run: {}\n", proof.reason);
+        return proof.exit_code;
+    }
+    return collective ? run_compared(target, *collective, plans, proof, options)
+                      : run_and_show(target, plans, proof, options);
 }
 
 }  // namespace
+
+std::vector<Plan> in_order(const std::vector<Plan>& plans) {
+    std::vector<Plan> result;
+    for (const Plan& plan : plans) {
+        result.push_back(uses_pipes(plan) ? fuse(without_pipes(plan)) : plan);
+    }
+    return result;
+}
+
+void report_timings(const Worker& worker, const RunOptions& options) {
+    if (options.timings) fmt::print(stderr, "{}", to_table(worker.timings()));
+    if (!options.trace.empty()) worker.write_trace(options.trace);
+}
 
 void add_run(CLI::App& app, int& exit_code) {
     CLI::App* command =
@@ -47,6 +87,14 @@ void add_run(CLI::App& app, int& exit_code) {
                         "a random interleaving, the same one for the same seed");
     command->add_flag("--check", options->check,
                       "prove the plans first, however large; run them only if they prove");
+    command->add_flag("--processes", options->processes, "one process per rank");
+    command->add_option(
+        "--timeout", options->timeout_seconds,
+        "with --processes: seconds after which a rank waits no longer (default 10)");
+    command->add_flag("--timings", options->timings,
+                      "with -p: print when each task was where, to stderr");
+    command->add_option("--trace", options->trace,
+                        "with -p: a file to write that to, for ui.perfetto.dev");
     command->add_flag("--json", options->json, "the result as JSON");
     command->footer(
         "Exit codes: 0 fine, 1 wrong result or deadlock, 2 bad usage or bad program,\n"
@@ -54,7 +102,8 @@ void add_run(CLI::App& app, int& exit_code) {
         "Examples:\n"
         "  peal run allreduce --algo ring -n 4 --count 256\n"
         "  peal run allreduce -p a2a3sim -d 0-3\n"
-        "  peal run examples/mesh_allreduce.peal -n 4 --set n=1000 --expect allreduce --calls 3");
+        "  peal run examples/mesh_allreduce.peal -n 4 --set n=1000 --expect allreduce --calls 3\n"
+        "  peal run examples/pto/allreduce_ring.cpp -n 4 --as allreduce --processes");
     command->callback([options, &exit_code] { exit_code = run(*options); });
 }
 

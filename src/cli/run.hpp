@@ -2,13 +2,16 @@
 // The parts of `peal run`.
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "cli/proof.hpp"
 #include "cli/target.hpp"
 #include "peal/engine.hpp"
+#include "peal/worker.hpp"
 
 namespace peal::cli {
 
@@ -19,7 +22,18 @@ struct RunOptions {
     std::optional<std::uint64_t> seed;
     bool check = false;
     bool json = false;
+    bool processes = false;
+    double timeout_seconds = 10;  // processes
+    bool timings = false;         // worker
+    std::string trace;            // worker: a file
 
+    // On a platform with devices, they carry it out.
+    bool by_worker() const { return target.platform != "host"; }
+
+    std::chrono::milliseconds timeout() const {
+        return std::chrono::ceil<std::chrono::milliseconds>(
+            std::chrono::duration<double>(timeout_seconds));
+    }
     EngineOptions engine() const {
         EngineOptions options;
         options.seed = seed;
@@ -29,9 +43,16 @@ struct RunOptions {
 
 // Runs plans as a collective, compares each result with golden, prints a table; the exit code.
 int run_compared(const Target& target, const Collective& collective, const std::vector<Plan>& plans,
-                 const RunOptions& options);
+                 const Proof& proof, const RunOptions& options);
 
 // Runs a kernel whose meaning is not known and prints the beginning of its outputs.
-int run_and_show(const Target& target, const std::vector<Plan>& plans, const RunOptions& options);
+int run_and_show(const Target& target, const std::vector<Plan>& plans, const Proof& proof,
+                 const RunOptions& options);
+
+// What --timings and --trace ask for, once all tasks are done.
+void report_timings(const Worker& worker, const RunOptions& options);
+
+// Plans as a core without pipes carries them out. Plans without pipes stay as they are.
+std::vector<Plan> in_order(const std::vector<Plan>& plans);
 
 }  // namespace peal::cli

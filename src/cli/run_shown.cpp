@@ -6,9 +6,10 @@
 #include <nlohmann/json.hpp>
 
 #include "cli/commands.hpp"
-#include "cli/proof.hpp"
+#include "cli/processes.hpp"
 #include "cli/run.hpp"
 #include "cli/table.hpp"
+#include "cli/worker_stage.hpp"
 #include "golden/number.hpp"
 #include "golden/rehearse.hpp"
 
@@ -25,17 +26,14 @@ bool is_argument(const Buffer& buffer, Direction direction) {
            (buffer.direction == direction || buffer.direction == Direction::inout);
 }
 
-void fill_inputs(const std::vector<Plan>& plans, golden::Stage& stage) {
-    for (const Plan& plan : plans) {
-        for (std::size_t b = 0; b < plan.buffers.size(); ++b) {
-            const Buffer& buffer = plan.buffers[b];
-            if (!is_argument(buffer, Direction::in)) continue;
-            const std::size_t size = bytes_of(buffer.element);
-            for (std::uint64_t i = 0; i < elements(buffer); ++i) {
-                const auto value = static_cast<std::int64_t>(i % 1000) + 100 * plan.rank;
-                golden::store(buffer.element, stage.memory(plan.rank, b) + i * size,
-                              golden::number_of(buffer.element, value));
-            }
+void fill_inputs(const Plan& plan, const RankMemory& memory) {
+    for (std::size_t b = 0; b < plan.buffers.size(); ++b) {
+        const Buffer& buffer = plan.buffers[b];
+        if (!is_argument(buffer, Direction::in)) continue;
+        for (std::uint64_t i = 0; i < elements(buffer); ++i) {
+            const auto value = static_cast<std::int64_t>(i % 1000) + 100 * plan.rank;
+            golden::store(buffer.element, memory(b) + i * bytes_of(buffer.element),
+                          golden::number_of(buffer.element, value));
         }
     }
 }
@@ -47,66 +45,108 @@ struct Output {
     std::vector<std::string> head;
 };
 
-std::vector<Output> outputs_of(const std::vector<Plan>& plans, golden::Stage& stage) {
-    std::vector<Output> outputs;
-    for (const Plan& plan : plans) {
-        for (std::size_t b = 0; b < plan.buffers.size(); ++b) {
-            const Buffer& buffer = plan.buffers[b];
-            if (!is_argument(buffer, Direction::out)) continue;
-            Output output{plan.rank, buffer.name, elements(buffer), {}};
-            for (std::uint64_t i = 0; i < std::min(output.elements, kHead); ++i) {
-                const std::byte* at = stage.memory(plan.rank, b) + i * bytes_of(buffer.element);
-                output.head.push_back(golden::to_text(golden::load(buffer.element, at)));
-            }
-            outputs.push_back(std::move(output));
+void add_outputs(const Plan& plan, const RankMemory& memory, std::vector<Output>& outputs) {
+    for (std::size_t b = 0; b < plan.buffers.size(); ++b) {
+        const Buffer& buffer = plan.buffers[b];
+        if (!is_argument(buffer, Direction::out)) continue;
+        Output output{plan.rank, buffer.name, elements(buffer), {}};
+        for (std::uint64_t i = 0; i < std::min(output.elements, kHead); ++i) {
+            const std::byte* at = memory(b) + i * bytes_of(buffer.element);
+            output.head.push_back(golden::to_text(golden::load(buffer.element, at)));
         }
+        outputs.push_back(std::move(output));
     }
-    return outputs;
 }
 
-void print_json(const Target& target, const std::vector<Output>& outputs, const std::string& proof,
-                double seconds, const RunOptions& options) {
+// What came out, and how long a call took.
+struct Shown {
+    std::vector<Output> outputs;
+    double seconds = 0;
+};
+
+Shown run_in_process(const std::vector<Plan>& plans, const RunOptions& options) {
+    golden::Stage stage(plans);
+    const auto memory_of = [&](const Plan& plan) -> RankMemory {
+        return [&](std::size_t buffer) { return stage.memory(plan.rank, buffer); };
+    };
+    InProcessEngine engine(stage.nranks(), options.engine());
+    Shown shown;
+    for (int call = 0; call < options.calls; ++call) {
+        for (const Plan& plan : plans) fill_inputs(plan, memory_of(plan));
+        shown.seconds = engine.run(plans, stage.bindings()).seconds;
+    }
+    for (const Plan& plan : plans) add_outputs(plan, memory_of(plan), shown.outputs);
+    return shown;
+}
+
+RankWork work_of(const std::vector<Plan>& plans, const RunOptions& options) {
+    RankWork work;
+    work.calls = options.calls;
+    work.timeout = options.timeout();
+    work.before = [&](int rank, int, const RankMemory& memory) {
+        fill_inputs(plans[static_cast<std::size_t>(rank)], memory);
+    };
+    work.after = [](int, int, const RankMemory&) { return std::nullopt; };
+    return work;
+}
+
+Shown run_by_worker(const std::vector<Plan>& plans, const RunOptions& options) {
+    WorkerStage stage(plans, options.target);
+    Shown shown;
+    shown.seconds = stage.run(work_of(plans, options)).seconds;
+    for (const Plan& plan : plans) {
+        const auto memory = [&](std::size_t buffer) { return stage.memory(plan.rank, buffer); };
+        add_outputs(plan, memory, shown.outputs);
+    }
+    report_timings(stage.worker(), options);
+    return shown;
+}
+
+Shown run_in_processes(const std::vector<Plan>& plans, const RunOptions& options) {
+    ProcessStage stage(plans);
+    Shown shown;
+    shown.seconds = stage.run(work_of(plans, options)).seconds;
+    for (const Plan& plan : plans) {
+        const auto memory = [&](std::size_t buffer) { return stage.argument(plan.rank, buffer); };
+        add_outputs(plan, memory, shown.outputs);
+    }
+    return shown;
+}
+
+void print_json(const Target& target, const Shown& shown, const std::string& proof,
+                const RunOptions& options) {
     nlohmann::ordered_json list = nlohmann::ordered_json::array();
-    for (const Output& output : outputs) {
+    for (const Output& output : shown.outputs) {
         list.push_back({{"rank", output.rank},
                         {"name", output.name},
                         {"elements", output.elements},
                         {"head", output.head}});
     }
-    const nlohmann::ordered_json json = {{"target", target.kernel}, {"ranks", target.nranks},
-                                         {"calls", options.calls},  {"proof", proof},
-                                         {"seconds", seconds},      {"outputs", list}};
+    const nlohmann::ordered_json json = {{"target", target.kernel},  {"ranks", target.nranks},
+                                         {"calls", options.calls},   {"proof", proof},
+                                         {"seconds", shown.seconds}, {"outputs", list}};
     fmt::print("{}\n", json.dump(2));
 }
 
-void print_text(const Target& target, const std::vector<Output>& outputs, const std::string& proof,
-                double seconds, const RunOptions& options) {
-    for (const Output& output : outputs) {
+void print_text(const Target& target, const Shown& shown, const std::string& proof,
+                const RunOptions& options) {
+    for (const Output& output : shown.outputs) {
         fmt::print("rank {}  {}[{}] = {}{}\n", output.rank, output.name, output.elements,
                    fmt::join(output.head, " "), output.elements > kHead ? " ..." : "");
     }
-    fmt::print("{} on {} ranks: {} call{}, {}; proof: {}; not compared (use --expect)\n",
-               target.kernel, target.nranks, options.calls, options.calls == 1 ? "" : "s",
-               duration_text(seconds), proof);
+    fmt::print("{} on {} ranks: {} call{}, {}; proof: {}; not compared (use {})\n", target.kernel,
+               target.nranks, options.calls, options.calls == 1 ? "" : "s",
+               duration_text(shown.seconds), proof, target.is_pto() ? "--as" : "--expect");
 }
 
 }  // namespace
 
-int run_and_show(const Target& target, const std::vector<Plan>& plans, const RunOptions& options) {
-    const Proof proof = prove(plans, nullptr, options.check);
-    if (options.check && proof.exit_code != kFine) {
-        fmt::print(stderr, "peal: not run: {}\n", proof.reason);
-        return proof.exit_code;
-    }
-    golden::Stage stage(plans);
-    InProcessEngine engine(target.nranks, options.engine());
-    double seconds = 0;
-    for (int call = 0; call < options.calls; ++call) {
-        fill_inputs(plans, stage);
-        seconds = engine.run(plans, stage.bindings()).seconds;
-    }
-    (options.json ? print_json : print_text)(target, outputs_of(plans, stage), proof.word, seconds,
-                                             options);
+int run_and_show(const Target& target, const std::vector<Plan>& plans, const Proof& proof,
+                 const RunOptions& options) {
+    const Shown shown = options.processes     ? run_in_processes(plans, options)
+                        : options.by_worker() ? run_by_worker(plans, options)
+                                              : run_in_process(in_order(plans), options);
+    (options.json ? print_json : print_text)(target, shown, proof.word, options);
     return kFine;
 }
 

@@ -37,6 +37,9 @@ int show(const ShowOptions& options) {
                     "--json goes with --plan; --ir and --lowered print text that parses back");
     }
     const Target target = resolve(options.target);
+    if (target.is_pto() && (options.ir || options.lowered)) {
+        throw Error(Fault::usage, "--ir and --lowered are for programs; a PTO kernel has plans");
+    }
     if (options.ir) fmt::print("{}", print(*target.program.find(target.kernel)));
     if (options.lowered) fmt::print("{}", print(*lower(target.program).find(target.kernel)));
     if (options.plan || (!options.ir && !options.lowered)) show_plans(plans_for(target), options);
@@ -60,7 +63,8 @@ void add_show(CLI::App& app, int& exit_code) {
         "Examples:\n"
         "  peal show allreduce --algo ring --lowered\n"
         "  peal show allreduce --algo mesh -n 4 --plan --rank 2\n"
-        "  peal show examples/mesh_allreduce.peal --ir");
+        "  peal show examples/mesh_allreduce.peal --ir\n"
+        "  peal show examples/pto/allreduce_ring.cpp --as allreduce -n 4 --plan --rank 2");
     command->callback([options, &exit_code] { exit_code = show(*options); });
 }
 

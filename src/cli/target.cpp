@@ -11,6 +11,7 @@
 #include <CLI/CLI.hpp>
 
 #include "cli/devices.hpp"
+#include "cli/pto_target.hpp"
 #include "peal/error.hpp"
 #include "peal/program.hpp"
 
@@ -123,6 +124,19 @@ Target resolve_file(const TargetOptions& options, const std::string& path,
     return target;
 }
 
+void check_rank_count(int ranks, const TargetOptions& options) {
+    const bool on_devices = options.platform != "host";
+    const int least = on_devices ? kMinDevices : 1;
+    const int most = on_devices                      ? kMaxDevices
+                     : is_pto_kernel(options.target) ? kMaxPtoRanks
+                                                     : kMaxRanks;
+    if (ranks >= least && ranks <= most) return;
+    const std::string where = on_devices                      ? " on " + options.platform
+                              : is_pto_kernel(options.target) ? " for a PTO kernel"
+                                                              : "";
+    reject(fmt::format("-n: expected {}..{} ranks{}, found {}", least, most, where, ranks));
+}
+
 // Pieces of every size around `count`, empty ones among them.
 std::vector<std::int64_t> uneven_counts(std::uint64_t count, int nranks) {
     std::vector<std::int64_t> counts;
@@ -140,7 +154,10 @@ std::vector<std::int64_t> uneven_counts(std::uint64_t count, int nranks) {
 }  // namespace
 
 void add_target_options(CLI::App& command, TargetOptions& options) {
-    command.add_option("target", options.target, "a collective, or file.peal[:kernel]")->required();
+    command
+        .add_option("target", options.target,
+                    "a collective, file.peal[:kernel], or a PTO kernel.cpp")
+        ->required();
     command.add_option("--algo", options.algorithm, "recipe of a collective (default auto)");
     auto* count = command.add_option("--count", options.count,
                                      "elements per rank; the symbol n of a kernel (default 256)");
@@ -152,6 +169,11 @@ void add_target_options(CLI::App& command, TargetOptions& options) {
     command.add_option("--set", options.settings,
                        "symbol, scalar or table: name=value, name=1,2,3,4");
     command.add_option("-p,--platform", options.platform, "host a2a3sim a5sim (default host)");
+    command.add_option("--device", options.device,
+                       "whose rules a check applies: host a2a3 a5 (default: the platform's; a2a3 "
+                       "for a PTO kernel)");
+    command.add_flag("--outstanding-loads", options.outstanding_loads,
+                     "a2a3: a load may be issued before the last one's flag is awaited");
     command.add_option("-d,--devices", options.devices, "2..16 devices: 0-3 or 0,2,4");
     command.add_flag_callback(
         "--in-place", [&options] { options.placement = Placement::in_place; },
@@ -159,6 +181,7 @@ void add_target_options(CLI::App& command, TargetOptions& options) {
     command.add_flag_callback(
         "--window", [&options] { options.placement = Placement::window; },
         "input and result are in the window itself");
+    add_pto_options(command, options);
 }
 
 void add_ranks_option(CLI::App& command, TargetOptions& options) {
@@ -167,17 +190,15 @@ void add_ranks_option(CLI::App& command, TargetOptions& options) {
 
 int rank_count(const TargetOptions& options) {
     check_platform(options.platform);
-    if (options.devices.empty()) {
+    if (!options.devices) {
         const int ranks = options.ranks.value_or(kDefaultRanks);
-        if (ranks < 1 || ranks > kMaxRanks) {
-            reject(fmt::format("-n: expected 1..{} ranks, found {}", kMaxRanks, ranks));
-        }
+        check_rank_count(ranks, options);
         return ranks;
     }
-    const auto devices = static_cast<int>(parse_devices(options.devices).size());
+    const auto devices = static_cast<int>(parse_devices(*options.devices).size());
     if (options.ranks && *options.ranks != devices) {
-        reject(fmt::format("-n {} and -d {} ({} devices) disagree", *options.ranks, options.devices,
-                           devices));
+        reject(fmt::format("-n {} and -d {} ({} devices) disagree", *options.ranks,
+                           *options.devices, devices));
     }
     return devices;
 }
@@ -212,14 +233,17 @@ Collective collective_for(CollectiveKind kind, const TargetOptions& options, int
 }
 
 Target resolve(const TargetOptions& options) {
+    if (is_pto_kernel(options.target)) return trace_kernel(compile_kernel(options), options);
+    refuse_pto_options(options);
     if (const auto file = split_file(options.target))
         return resolve_file(options, file->first, file->second);
     const auto kind = collective_from(options.target);
     if (!kind) {
         std::vector<std::string_view> names;
         for (const CollectiveKind each : kCollectives) names.push_back(name(each));
-        reject(fmt::format("'{}' is neither a collective nor a .peal file; collectives are {}",
-                           options.target, fmt::join(names, ", ")));
+        reject(
+            fmt::format("'{}' is neither a collective nor a .peal or .cpp file; collectives are {}",
+                        options.target, fmt::join(names, ", ")));
     }
     Target target;
     target.nranks = rank_count(options);
@@ -232,6 +256,7 @@ Target resolve(const TargetOptions& options) {
 }
 
 std::vector<Plan> plans_for(const Target& target) {
+    if (target.is_pto()) return target.traced;
     return compile(target.program, target.kernel, target.bindings, target.nranks);
 }
 

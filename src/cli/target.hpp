@@ -1,15 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a command works on: a built-in collective or a kernel of a .peal file, and the options that
-// make plans of it.
+// What a command works on: a built-in collective, a kernel of a .peal file or a PTO kernel in C++,
+// and the options that make plans of it.
 #pragma once
 
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "peal/collective.hpp"
 #include "peal/compile.hpp"
+#include "peal/pto.hpp"
 
 namespace CLI {
 class App;
@@ -28,8 +30,16 @@ struct TargetOptions {
     int root = 0;
     std::vector<std::string> settings;  // name=value
     std::string platform = "host";
-    std::string devices;
+    std::optional<std::string> devices;
     Placement placement = Placement::separate;
+    std::string device;  // host, a2a3, a5; empty: what the target and the platform ask for
+    bool outstanding_loads = false;
+
+    // PTO kernels only.
+    std::vector<std::string> arguments;  // --arg
+    std::string as;                      // --as
+    pto::KernelOptions compiler;
+    double trace_seconds = 10;
 };
 
 // Everything but -n, which some commands take as a range.
@@ -41,22 +51,36 @@ int rank_count(const TargetOptions& options);
 
 struct Target {
     std::optional<Collective> collective;  // a built-in
-    ir::Program program;
     std::string kernel;
-    Bindings bindings;
     int nranks = 0;
+
+    // A built-in, or a kernel of a .peal file.
+    ir::Program program;
+    Bindings bindings;
+
+    // A PTO kernel: the plans that it was traced into, and what --as says that they compute.
+    std::vector<Plan> traced;
+    std::optional<Collective> said_to_be;
+    bool is_pto() const { return !traced.empty(); }
 };
 
-// Reads and parses what is named. Warnings about a .peal file go to stderr. Throws Error.
+// Reads and parses, or compiles and traces, what is named. Warnings about a .peal file go to
+// stderr. Throws Error.
 Target resolve(const TargetOptions& options);
 
 // The collective of that name with these options; `settings` may hold counts.
 Collective collective_for(CollectiveKind kind, const TargetOptions& options, int nranks);
 
-// The collective that a .peal kernel is said to compute (--expect), sized by the kernel's own
-// buffers. Throws Error(usage) when the kernel has no fitting input and output.
-Collective expected_collective(const std::string& expected, const TargetOptions& options,
-                               const Target& target, const std::vector<Plan>& plans);
+// The collective that a kernel is said to compute by --expect or --as, whichever `option` is, sized
+// by the kernel's own buffers. Throws Error(usage) when it has no fitting input and output.
+Collective expected_collective(std::string_view option, const std::string& expected,
+                               const TargetOptions& options, const Target& target,
+                               const std::vector<Plan>& plans);
+
+// What the target must compute: a collective itself, a kernel what --as or --expect says, if they
+// say anything.
+std::optional<Collective> collective_of(const Target& target, const TargetOptions& options,
+                                        const std::string& expect, const std::vector<Plan>& plans);
 
 std::vector<Plan> plans_for(const Target& target);
 

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <filesystem>
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -31,6 +33,27 @@ TEST(PealRun, EveryRecipeOnAllRanksOfTheSeeds) {
     }
 }
 
+TEST(PealRun, DevicesTellWhenEachTaskWasWhere) {
+    const TemporaryFile place("place.txt", "");
+    const std::string trace = place.directory() + "/trace.json";
+    const Ran ran = peal({"run", "allreduce", "-p", "a2a3sim", "-d", "5-6", "--calls", "3",
+                          "--timings", "--trace", trace});
+    EXPECT_EQ(ran.exit_code, 0) << ran.err;
+    EXPECT_THAT(ran.err, HasSubstr("took us"));
+    EXPECT_THAT(ran.err, HasSubstr("allreduce  2 ranks"));
+    EXPECT_THAT(read_file(trace), HasSubstr("\"traceEvents\""));
+    std::filesystem::remove(trace);
+}
+
+TEST(PealRun, AKernelThatCannotEndIsFoundOnDevices) {
+    const TemporaryFile file("stuck.peal",
+                             "kernel stuck(inp: in f32[n], out: out f32[n], sig: window "
+                             "i32[nranks]) {\n    wait sig[0] >= 1\n    out = inp\n}\n");
+    const Ran ran = peal({"run", file.path(), "-p", "a2a3sim", "-d", "0-1"});
+    EXPECT_EQ(ran.exit_code, 1) << ran.err;
+    EXPECT_THAT(ran.err, HasSubstr("wait sig[0] >= 1"));
+}
+
 TEST(PealRun, DevicesSelectRanks) {
     EXPECT_THAT(peal({"run", "broadcast", "-d", "5-6", "--json"}).out, HasSubstr("\"ranks\": 2"));
     EXPECT_THAT(peal({"run", "broadcast", "-d", "0,2,4", "--json"}).out, HasSubstr("\"ranks\": 3"));
@@ -43,6 +66,12 @@ struct Bad {
 
 TEST(PealRun, BadUsageSaysWhatAndWhatToDo) {
     const std::vector<Bad> cases = {
+        {{"run", "allreduce", "-d", ""},
+         "peal: devices '': expected 2..16 devices, found 0; write for example 0-3 or 0,2,4\n"},
+        {{"run", "allreduce", "--timings"},
+         "peal: --timings and --trace are about devices: choose some with -p a2a3sim -d 0-3\n"},
+        {{"run", "allreduce", "-p", "a2a3sim", "--seed", "1"},
+         "peal: -p a2a3sim runs on devices; leave out --processes and --seed\n"},
         {{"run", "allreduce", "-d", "3"},
          "peal: devices '3': expected 2..16 devices, found 1; write for example 0-3 or 0,2,4\n"},
         {{"run", "allreduce", "-d", "0-16"},
@@ -74,7 +103,8 @@ TEST(PealRun, BadUsageSaysWhatAndWhatToDo) {
          "peal: broadcast: root must be 0..3, found 4\n"},
         {{"run", "allreduce", "--calls", "0"}, "peal: --calls: expected at least 1, found 0\n"},
         {{"run", "nothing"},
-         "peal: 'nothing' is neither a collective nor a .peal file; collectives are allreduce, "
+         "peal: 'nothing' is neither a collective nor a .peal or .cpp file; collectives are "
+         "allreduce, "
          "reduce_scatter, allgather, broadcast, all_to_all, all_to_all_v, reduce, gather, scatter, "
          "barrier\n"},
         {{"run", "missing.peal"}, "peal: cannot read 'missing.peal': No such file or directory\n"},

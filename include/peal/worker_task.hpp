@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+// Tasks that were submitted, and what became of them.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace peal {
+
+namespace worker {
+class TaskNode;
+class Scheduler;
+}  // namespace worker
+
+enum class TaskState : std::uint8_t {
+    waiting,  // for tasks that come before it
+    running,  // handed to its devices, or to the host thread
+    done,
+    failed,  // or not run, because a task that it depends on failed
+};
+
+// A handle: copies refer to the same task. It may outlive the worker. One that was made without a
+// task is over, and has no number or name.
+class Task {
+public:
+    Task() = default;
+
+    // Counted from 1, in the order of submission.
+    std::uint64_t id() const;
+    const std::string& name() const;
+    TaskState state() const;
+    bool is_over() const;  // done or failed; makes no progress
+
+    // Returns when the task is done; throws what went wrong: what a host task threw, or an Error
+    // that names task, rank and instruction, or the task that this one depended on and its error.
+    // Any thread may wait. A host task must not wait for a host task: they share one thread.
+    void wait() const;
+    // As wait(), at most so long: false if it is not over yet.
+    bool wait_for(std::chrono::nanoseconds limit) const;
+
+    // For the worker's own use.
+    Task(std::shared_ptr<worker::TaskNode> node, std::shared_ptr<worker::Scheduler> scheduler);
+    const std::shared_ptr<worker::TaskNode>& node() const { return node_; }
+    bool belongs_to(const worker::Scheduler& scheduler) const {
+        return scheduler_.get() == &scheduler;
+    }
+
+private:
+    std::shared_ptr<worker::TaskNode> node_;
+    std::shared_ptr<worker::Scheduler> scheduler_;
+};
+
+struct TaskOptions {
+    std::string name = {};         // in reports; empty: the kernel's
+    std::vector<Task> after = {};  // come first, whatever they read and write
+};
+
+// When one task was where. Nanoseconds since the worker was made.
+struct TaskTiming {
+    struct Part {
+        int rank = -1;  // -1: the host
+        std::int64_t started = 0;
+        std::int64_t ended = 0;
+    };
+    std::uint64_t id = 0;
+    std::string name = {};
+    TaskState state = TaskState::done;
+    std::int64_t queued = 0;      // submit was called
+    std::int64_t dispatched = 0;  // nothing was before it any more; 0: it was not run
+    std::int64_t finished = 0;    // its dependants may start
+    std::vector<Part> parts;      // one per device, or the host's
+    std::uint64_t bytes = 0;      // read and written by all parts
+
+    std::int64_t started() const;  // of its first part; 0 if it was not run
+    std::int64_t ended() const;    // of its last part
+};
+
+// One line per task, times in microseconds.
+std::string to_table(const std::vector<TaskTiming>& timings);
+// For chrome://tracing and ui.perfetto.dev: a track per device, and one for the host.
+std::string to_trace(const std::vector<TaskTiming>& timings);
+
+}  // namespace peal

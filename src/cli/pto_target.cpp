@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/pto_target.hpp"
+
+#include <chrono>
+#include <filesystem>
+
+#include <fmt/format.h>
+#include <CLI/CLI.hpp>
+
+#include "peal/error.hpp"
+
+namespace peal::cli {
+namespace {
+
+// What the well-known kernels move, if nothing else is said.
+constexpr std::uint64_t kAllreduceCount = 256;
+constexpr std::uint64_t kOtherCount = 64;
+
+constexpr double kMaxTraceSeconds = 1e6;
+
+[[noreturn]] void reject(const std::string& message) { throw Error(Fault::usage, message); }
+
+// Each occurrence takes one value, so that a target may follow.
+void add_list(CLI::App& command, const std::string& name, std::vector<std::string>& list,
+              const std::string& description) {
+    command.add_option(name, list, description)->allow_extra_args(false);
+}
+
+void refuse_program_options(const TargetOptions& options) {
+    if (!options.settings.empty()) {
+        reject("--set is for .peal kernels; a PTO kernel takes scalars as --arg scalar:7");
+    }
+    if (options.placement != Placement::separate) {
+        reject(
+            "--in-place and --window are for collectives; a PTO kernel takes --arg inout:f32[256]");
+    }
+}
+
+Collective preset_collective(const TargetOptions& options, int nranks) {
+    if (options.as.empty()) {
+        reject(fmt::format(
+            "{}: what are the kernel's arguments? Say --as allreduce (allgather, reduce_scatter, "
+            "broadcast, all_to_all), or list them: --arg in:f32[256] --arg out:f32[256] --arg "
+            "window:f32[256]+signals:2x16 --arg nranks --arg context",
+            options.target));
+    }
+    const auto kind = collective_from(options.as);
+    if (!kind) {
+        reject(
+            fmt::format("--as: there is no collective '{}'; choose one of allreduce, allgather, "
+                        "reduce_scatter, broadcast, all_to_all",
+                        options.as));
+    }
+    Collective collective = collective_for(*kind, options, nranks);
+    collective.mode = "auto";
+    collective.count = preset_count(options).value_or(0);
+    if (collective.count == 0) {
+        reject("--count: expected at least 1 element for a PTO kernel, found 0");
+    }
+    validate(collective, nranks);
+    return collective;
+}
+
+std::vector<pto::Parameter> given_parameters(const TargetOptions& options, int nranks) {
+    std::vector<pto::Parameter> parameters;
+    for (const std::string& text : options.arguments) {
+        parameters.push_back(pto::parameter_from(text, nranks));
+    }
+    return parameters;
+}
+
+pto::TraceOptions trace_options(const TargetOptions& options) {
+    if (!(options.trace_seconds > 0 && options.trace_seconds <= kMaxTraceSeconds)) {
+        reject(fmt::format("--trace-timeout: expected more than 0 seconds, found {}",
+                           options.trace_seconds));
+    }
+    pto::TraceOptions trace;
+    trace.timeout = std::chrono::ceil<std::chrono::milliseconds>(
+        std::chrono::duration<double>(options.trace_seconds));
+    return trace;
+}
+
+}  // namespace
+
+bool is_pto_kernel(const std::string& target) {
+    const std::string extension = std::filesystem::path(target).extension();
+    return extension == ".cpp" || extension == ".cc" || extension == ".cxx";
+}
+
+void add_pto_options(CLI::App& command, TargetOptions& options) {
+    const std::string group = "PTO kernels";
+    add_list(command, "--arg", options.arguments,
+             "an argument, in order: in:f32[256] out:f32[256] inout:... "
+             "window:f32[256]+signals:2x16 scalar:7 nranks rank context generation; sizes may "
+             "use P, the number of ranks");
+    command.add_option("--as", options.as,
+                       "arguments, inputs and meaning of allreduce, allgather, reduce_scatter, "
+                       "broadcast or all_to_all");
+    command.add_option("--cxx", options.compiler.compiler, "the compiler (default $CXX, or c++)");
+    add_list(command, "-I", options.compiler.include_directories, "a directory with headers");
+    add_list(command, "-D", options.compiler.defines, "a macro: NAME or NAME=value");
+    command.add_option("--trace-timeout", options.trace_seconds,
+                       "seconds that a rank of the kernel may take (default 10)");
+    for (const char* name : {"--arg", "--as", "--cxx", "-I", "-D", "--trace-timeout"}) {
+        command.get_option(name)->group(group);
+    }
+}
+
+void refuse_pto_options(const TargetOptions& options) {
+    const auto refuse = [&](std::string_view option, bool is_given) {
+        if (!is_given) return;
+        reject(fmt::format("{} is for PTO kernels, files that end in .cpp, .cc or .cxx; found '{}'",
+                           option, options.target));
+    };
+    refuse("--arg", !options.arguments.empty());
+    refuse("--as", !options.as.empty());
+    refuse("--cxx", !options.compiler.compiler.empty());
+    refuse("-I", !options.compiler.include_directories.empty());
+    refuse("-D", !options.compiler.defines.empty());
+}
+
+std::optional<std::uint64_t> preset_count(const TargetOptions& options) {
+    if (!options.arguments.empty()) return std::nullopt;
+    if (options.count_given) return options.count;
+    return options.as == name(CollectiveKind::allreduce) ? kAllreduceCount : kOtherCount;
+}
+
+pto::Kernel compile_kernel(const TargetOptions& options) {
+    refuse_program_options(options);
+    return pto::Kernel::compile(options.target, options.compiler);
+}
+
+Target trace_kernel(const pto::Kernel& kernel, const TargetOptions& options) {
+    Target target;
+    target.kernel = kernel.name();
+    target.nranks = rank_count(options);
+    const bool is_listed = !options.arguments.empty();
+    if (!is_listed) target.said_to_be = preset_collective(options, target.nranks);
+    const std::vector<pto::Parameter> parameters =
+        is_listed ? given_parameters(options, target.nranks)
+                  : pto::preset(*target.said_to_be, target.nranks);
+    target.traced = pto::trace(kernel, parameters, target.nranks, trace_options(options));
+    if (is_listed && !options.as.empty()) {
+        target.said_to_be = expected_collective("--as", options.as, options, target, target.traced);
+    }
+    return target;
+}
+
+}  // namespace peal::cli

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+// A kernel whose sizes and number of ranks are known: the plans of all ranks, and what the
+// scheduler wants to know of them.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "peal/collective.hpp"
+#include "peal/plan.hpp"
+
+namespace peal::worker {
+
+// What a rank's plan does with one of its buffers.
+struct BufferUse {
+    bool reads = false;  // what was there before
+    bool writes = false;
+    bool writes_all = false;  // every byte
+};
+
+struct CompiledKernel {
+    // Throws Error(program) if the plans are not valid, Error(usage) if they have too many buffers.
+    explicit CompiledKernel(std::vector<Plan> all, std::optional<Collective> meant = {});
+
+    const std::uint64_t id;  // of this object and no other, ever
+    const std::vector<Plan> plans;
+    const std::optional<Collective> collective;  // what it must mean, if that is known
+    std::vector<std::vector<BufferUse>> uses;    // by rank and buffer
+    std::vector<std::uint64_t> traffic_bytes;    // by rank: read and written
+};
+using CompiledPtr = std::shared_ptr<const CompiledKernel>;
+
+}  // namespace peal::worker

@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "worker/device.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <cstring>
+#include <exception>
+#include <string_view>
+
+#include "comm/patience.hpp"
+#include "peal/error.hpp"
+#include "worker/wire.hpp"
+
+namespace peal::worker {
+namespace {
+
+constexpr std::size_t kPlansKept = 1024;
+// After so many pauses a wait is worth telling the host about. By then the device yields its core
+// or is about to sleep.
+constexpr int kPausesOfALongWait = 64;
+
+std::int64_t now() { return comm::Clock::now().time_since_epoch() / std::chrono::nanoseconds(1); }
+
+bool is_cancelled(const Command& command) {
+    return command.cancelled.load(std::memory_order_relaxed) != 0;
+}
+
+void note_error(Command& command, Fault fault, std::string_view what) {
+    command.ending = Ending::error;
+    command.fault = static_cast<std::int32_t>(fault);
+    const std::size_t length = std::min(what.size(), command.message.size() - 1);
+    std::memcpy(command.message.data(), what.data(), length);
+    command.message[length] = '\0';
+}
+
+}  // namespace
+
+Device::Device(const Arena& arena, int rank, int host_bell)
+    : arena_(arena),
+      rank_(rank),
+      host_bell_(host_bell),
+      spins_(arena.devices() < arena.world().header().cores),
+      record_(arena.device(rank)) {}
+
+void Device::run() {
+    record_.is_here.store(1, std::memory_order_release);
+    arena_.bell().ring(host_bell_);
+    for (;;) {
+        comm::Patience patience(arena_.world(), rank_, spins_);
+        // Acquire: the command was written before it was counted.
+        while (record_.submitted.load(std::memory_order_acquire) == completed_) {
+            if (record_.leave.load(std::memory_order_relaxed) != 0) return;
+            patience.pause();
+        }
+        carry_out(record_.command(completed_));
+        ++completed_;
+        record_.standing.instruction.store(0, std::memory_order_relaxed);
+        // Release: who counts the command sees what it did and how it ended.
+        record_.completed.store(completed_, std::memory_order_release);
+        arena_.bell().ring(host_bell_);
+    }
+}
+
+void Device::carry_out(Command& command) {
+    command.started = now();
+    try {
+        const Loaded& loaded = load(command);
+        bind(command, loaded.plan);
+        core_.start(loaded.tape, memory_);
+        command.ending = step_through(command);
+    } catch (const Error& error) {
+        note_error(command, error.fault(), error.what());
+    } catch (const std::exception& error) {
+        note_error(command, Fault::resource, error.what());
+    }
+    command.ended = now();
+}
+
+Ending Device::step_through(const Command& command) {
+    if (is_cancelled(command)) return Ending::cancelled;
+    for (;;) {
+        record_.standing.instruction.store(core_.position(), std::memory_order_relaxed);
+        switch (core_.step()) {
+            case Outcome::done: return Ending::done;
+            case Outcome::rang: {
+                const auto member = static_cast<std::size_t>(core_.last().dst.rank);
+                comm::ring_if_asleep(arena_.world(), command.devices[member]);
+                break;
+            }
+            case Outcome::blocked:
+                if (!wait(command)) return Ending::cancelled;
+                break;
+            case Outcome::progressed:
+            case Outcome::foreign: break;  // rings carry no stamps here
+        }
+    }
+}
+
+// False if the command was cancelled meanwhile.
+bool Device::wait(const Command& command) {
+    comm::Patience patience(arena_.world(), rank_, spins_);
+    bool goes_on = true;
+    int pauses = 0;
+    while (core_.is_blocked() && goes_on) {
+        if (++pauses == kPausesOfALongWait) begin_long_wait();
+        patience.pause();
+        goes_on = !is_cancelled(command);
+    }
+    // Release: nothing that follows is seen before it.
+    if (pauses >= kPausesOfALongWait) {
+        record_.standing.waits.fetch_add(1, std::memory_order_release);
+    }
+    return goes_on;
+}
+
+void Device::begin_long_wait() {
+    // Release: who sees it sees the instruction.
+    record_.standing.waits.fetch_add(1, std::memory_order_release);
+    arena_.bell().ring(host_bell_);
+}
+
+const Device::Loaded& Device::load(const Command& command) {
+    const auto found = plans_.find(command.plan_id);
+    if (found != plans_.end()) return *found->second;
+    if (plans_.size() == kPlansKept) plans_.clear();
+    auto loaded = std::make_unique<Loaded>();
+    loaded->plan = plan_from_bytes({arena_.at(command.plan_offset), command.plan_bytes});
+    loaded->tape.read(loaded->plan);
+    return *plans_.emplace(command.plan_id, std::move(loaded)).first->second;
+}
+
+void Device::bind(const Command& command, const Plan& plan) {
+    if (tiles_.size() < plan.tile_bytes) tiles_.resize(plan.tile_bytes);
+    memory_.clear();
+    for (std::uint32_t b = 0; b < command.buffers; ++b) {
+        const BoundRange& range = command.memory[b];
+        memory_.push_back({.base = arena_.at(range.offset),
+                           .rank_stride = range.rank_stride,
+                           .generation = range.generation});
+    }
+    memory_.push_back({.base = tiles_.data()});
+}
+
+}  // namespace peal::worker

@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <cstring>
+#include <system_error>
+#include <thread>
+
+#include <fmt/format.h>
+
+#include "peal/error.hpp"
+#include "worker/crew.hpp"
+#include "worker/device.hpp"
+
+namespace peal::worker {
+namespace {
+
+class Threads : public Crew {
+public:
+    Threads(const Arena& arena, int host_bell) : arena_(arena) {
+        try {
+            for (int rank = 0; rank < arena.devices(); ++rank) {
+                threads_.emplace_back(
+                    [&arena, rank, host_bell] { Device(arena, rank, host_bell).run(); });
+            }
+        } catch (const std::system_error& error) {
+            dismiss();
+            throw Error(Fault::resource,
+                        fmt::format("cannot start device {} of {} as a thread: {}", threads_.size(),
+                                    arena.devices(), error.what()));
+        }
+    }
+    ~Threads() override { dismiss(); }
+
+    std::vector<int> descriptors() const override { return {}; }
+    std::string how_it_ended(int /*rank*/) override { return {}; }
+    int process_of(int /*rank*/) const override { return 0; }
+    void end(comm::Clock::time_point /*deadline*/) override { dismiss(); }
+
+private:
+    void dismiss() {
+        for (std::size_t rank = 0; rank < threads_.size(); ++rank) {
+            arena_.device(static_cast<int>(rank)).leave.store(1, std::memory_order_relaxed);
+            arena_.world().wake(static_cast<int>(rank));
+        }
+        for (std::thread& thread : threads_) thread.join();
+        threads_.clear();
+    }
+
+    const Arena& arena_;
+    std::vector<std::thread> threads_;
+};
+
+}  // namespace
+
+std::unique_ptr<Crew> start_threads(const Arena& arena, int host_bell) {
+    return std::make_unique<Threads>(arena, host_bell);
+}
+
+}  // namespace peal::worker

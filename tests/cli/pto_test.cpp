@@ -1,0 +1,247 @@
+// SPDX-License-Identifier: Apache-2.0
+// PTO kernels from the command line.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "cli/command.hpp"
+#include "cli/pto_kernels.hpp"
+
+namespace peal::test {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+using ::testing::StartsWith;
+
+constexpr const char* kOnePhase = "examples/pto/allreduce_one_phase.cpp";
+
+const std::string kCopy = pto_kernel(R"(    Global from(in), to(out);
+    TLOAD(a, from);
+    set_flag(PIPE_MTE2, PIPE_MTE3, EVENT_ID0);
+    wait_flag(PIPE_MTE2, PIPE_MTE3, EVENT_ID0);
+    TSTORE(to, a);
+)");
+const std::vector<std::string> kCopyArguments = {"--arg", "in:f32[64]", "--arg", "out:f32[64]"};
+
+Ran peal_with(std::vector<std::string> arguments, const std::vector<std::string>& more) {
+    arguments.insert(arguments.end(), more.begin(), more.end());
+    return peal(arguments);
+}
+
+struct Example {
+    std::string kernel, collective;
+};
+const std::vector<Example> kExamples = {
+    {"allreduce_one_phase", "allreduce"}, {"allreduce_two_phase", "allreduce"},
+    {"allreduce_ring", "allreduce"},      {"allreduce_bidirectional_ring", "allreduce"},
+    {"allgather", "allgather"},           {"reduce_scatter", "reduce_scatter"},
+    {"broadcast", "broadcast"},           {"all_to_all", "all_to_all"},
+};
+
+class PtoExamples : public ::testing::TestWithParam<Example> {
+protected:
+    const std::string path_ = "examples/pto/" + GetParam().kernel + ".cpp";
+    Ran peal_as(const std::string& command, const std::vector<std::string>& more) {
+        return peal_with({command, path_, "--as", GetParam().collective}, more);
+    }
+};
+
+TEST_P(PtoExamples, GiveGoldenInProcess) {
+    for (const char* ranks : {"2", "3", "4", "16"}) {
+        const Ran ran = peal_as("run", {"-n", ranks, "--calls", "3"});
+        EXPECT_EQ(ran.exit_code, 0) << ran.out << ran.err;
+        EXPECT_THAT(ran.out, AllOf(HasSubstr(GetParam().kernel + " as " + GetParam().collective),
+                                   HasSubstr("  ok  "), HasSubstr("  proved  ")));
+    }
+}
+
+TEST_P(PtoExamples, GiveGoldenInProcesses) {
+    for (const char* ranks : {"2", "4"}) {
+        const Ran ran = peal_as("run", {"-n", ranks, "--calls", "20", "--processes"});
+        EXPECT_EQ(ran.exit_code, 0) << ran.out << ran.err;
+        EXPECT_EQ(ran.err, "");
+        EXPECT_THAT(ran.out, HasSubstr("  ok  "));
+    }
+}
+
+TEST_P(PtoExamples, ProveOnBothDevices) {
+    for (const char* device : {"a2a3", "a5"}) {
+        const Ran ran = peal_as("check", {"-n", "2..5", "--device", device});
+        EXPECT_EQ(ran.exit_code, 0) << ran.out << ran.err;
+        EXPECT_THAT(ran.out, HasSubstr("  2..5  "));
+    }
+}
+
+INSTANTIATE_TEST_SUITE_P(Pto, PtoExamples, ::testing::ValuesIn(kExamples),
+                         [](const auto& info) { return info.param.kernel; });
+
+TEST(PtoRun, TakesCountTypeAndRoot) {
+    EXPECT_EQ(peal({"run", kOnePhase, "--as", "allreduce", "-n", "3", "--count", "1001"}).exit_code,
+              0);
+    const Ran ran = peal({"run", "examples/pto/broadcast.cpp", "--as", "broadcast", "-p", "a5sim",
+                          "-d", "0-3", "--root", "2", "--json"});
+    EXPECT_EQ(ran.exit_code, 0) << ran.err;
+    EXPECT_THAT(ran.out, AllOf(HasSubstr("\"target\": \"broadcast as broadcast\""),
+                               HasSubstr("\"elements\": 64"), HasSubstr("\"golden\": \"ok\""),
+                               HasSubstr("\"proof\": \"proved\"")));
+}
+
+TEST(PtoRun, ShowsTheOutputsOfAKernelThatMeansNothingKnown) {
+    const TemporaryFile file("copy.cpp", kCopy);
+    for (const bool in_processes : {false, true}) {
+        std::vector<std::string> arguments = {"run", file.path(), "-n", "2"};
+        if (in_processes) arguments.push_back("--processes");
+        const Ran ran = peal_with(arguments, kCopyArguments);
+        EXPECT_EQ(ran.exit_code, 0) << ran.err;
+        EXPECT_THAT(ran.out, StartsWith("rank 0  out[64] = 0 1 2 3 4 5 6 7 ...\n"
+                                        "rank 1  out[64] = 100 101 102 103 104 105 106 107 ...\n"
+                                        "copy on 2 ranks: 1 call, "));
+        EXPECT_THAT(ran.out, HasSubstr("; proof: proved; not compared (use --as)\n"));
+    }
+}
+
+TEST(PtoRun, ArgumentsAndMeaningTogether) {
+    const TemporaryFile file("copy.cpp", kCopy);
+    const Ran ran = peal_with({"run", file.path(), "-n", "2", "--as", "allreduce", "--op", "max"},
+                              kCopyArguments);
+    EXPECT_EQ(ran.exit_code, 1);
+    EXPECT_THAT(ran.out, AllOf(HasSubstr("copy as allreduce"), HasSubstr("WRONG")));
+    EXPECT_THAT(ran.err, StartsWith("peal: wrong result: call 0: rank 0: element "));
+}
+
+// The compiler's options reach it.
+TEST(PtoRun, DefinesAndDirectories) {
+    const TemporaryFile header("answer.hpp", "inline constexpr int kAnswer = 42;\n");
+    const TemporaryFile file("copy.cpp",
+                             "#include \"answer.hpp\"\nstatic_assert(kAnswer == WANTED);"
+                             "\n#ifndef GIVEN\n#error missing\n#endif\n" +
+                                 kCopy);
+    const Ran ran = peal_with({"run", "-I", header.directory(), "-DGIVEN", "-D", "WANTED=42",
+                               file.path(), "-n", "2", "--cxx", "c++"},
+                              kCopyArguments);
+    EXPECT_EQ(ran.exit_code, 0) << ran.err;
+}
+
+TEST(PtoShow, PlanHasPipesFlagsAndLines) {
+    const TemporaryFile file("copy.cpp", kCopy);
+    const Ran ran =
+        peal_with({"show", file.path(), "-n", "2", "--plan", "--rank", "1"}, kCopyArguments);
+    EXPECT_EQ(ran.exit_code, 0) << ran.err;
+    EXPECT_THAT(ran.out, HasSubstr("copy tile[0..256) <- in[0..256)"));
+    EXPECT_THAT(ran.out, HasSubstr("set_flag"));
+    EXPECT_THAT(ran.out, HasSubstr("line " + std::to_string(kBodyLine + 1) + "\n"));
+}
+
+TEST(PtoShow, JsonCanBeChecked) {
+    const TemporaryFile file("copy.cpp", kCopy);
+    const Ran shown = peal_with({"show", file.path(), "-n", "2", "--json"}, kCopyArguments);
+    const TemporaryFile plans("plans.json", shown.out);
+    const Ran ran = peal({"check", plans.path(), "--device", "a2a3"});
+    EXPECT_EQ(ran.exit_code, 0) << ran.out << ran.err;
+}
+
+TEST(PtoCheck, ReportNamesTheLine) {
+    const TemporaryFile file("early.cpp", pto_kernel(R"(    Global from(in), to(out);
+    TLOAD(a, from);
+    TSTORE(to, a);
+)"));
+    const Ran ran = peal_with({"check", file.path(), "-n", "2"}, kCopyArguments);
+    EXPECT_EQ(ran.exit_code, 1);
+    EXPECT_EQ(ran.err, "");
+    EXPECT_THAT(ran.out, HasSubstr("pipe hazard: "));
+    EXPECT_THAT(ran.out,
+                HasSubstr("early.cpp:" + std::to_string(kBodyLine + 1) + ": TLOAD(a, from);\n"));
+    EXPECT_THAT(ran.out,
+                HasSubstr("early.cpp:" + std::to_string(kBodyLine + 2) + ": TSTORE(to, a);\n"));
+}
+
+TEST(PtoCheck, WrongMeaningIsFound) {
+    const TemporaryFile file("copy.cpp", kCopy);
+    const Ran ran =
+        peal_with({"check", file.path(), "-n", "2", "--as", "allreduce"}, kCopyArguments);
+    EXPECT_EQ(ran.exit_code, 1);
+    EXPECT_THAT(ran.out, HasSubstr("wrong result: "));
+    EXPECT_EQ(
+        peal_with({"check", file.path(), "-n", "1", "--as", "allreduce"}, kCopyArguments).exit_code,
+        0);
+}
+
+// Each device has its rules; a platform is a device too.
+TEST(PtoCheck, DevicesHaveTheirRules) {
+    const TemporaryFile file("two.cpp", pto_kernel(R"(    Global from(in), to(out);
+    TLOAD(a, from);
+    TLOAD(b, from);
+    set_flag(PIPE_MTE2, PIPE_V, EVENT_ID0);
+    wait_flag(PIPE_MTE2, PIPE_V, EVENT_ID0);
+    TADD(a, a, b);
+    set_flag(PIPE_V, PIPE_MTE3, EVENT_ID0);
+    wait_flag(PIPE_V, PIPE_MTE3, EVENT_ID0);
+    TSTORE(to, a);
+)"));
+    const auto check = [&](const std::vector<std::string>& more) {
+        const Ran ran = peal_with(
+            {"check", file.path(), "-n", "2", "--arg", "in:f32[64]", "--arg", "out:f32[64]"}, more);
+        EXPECT_EQ(ran.err, "");
+        return ran.exit_code;
+    };
+    EXPECT_EQ(check({}), 1);
+    EXPECT_EQ(check({"--device", "a2a3"}), 1);
+    EXPECT_EQ(check({"--device", "a2a3", "--outstanding-loads"}), 0);
+    EXPECT_EQ(check({"--device", "a5"}), 0);
+    EXPECT_EQ(check({"--device", "host"}), 0);
+    EXPECT_EQ(check({"-p", "a5sim"}), 0);
+    EXPECT_EQ(check({"-p", "a2a3sim"}), 1);
+}
+
+// A window that was used before is not zeroed: --calls 1 is the first call only.
+TEST(PtoCheck, CallsInARow) {
+    const TemporaryFile file("once.cpp", pto_kernel(R"(    int me = context->rankId;
+    for (int r = 0; r < args[3]; ++r) TNOTIFY(row(r, me), 1, NotifyOp::Set);
+    for (int r = 0; r < args[3]; ++r) TWAIT(row(me, r), 1, WaitCmp::GE);
+)"));
+    const std::vector<std::string> arguments = {
+        "--arg", "in:f32[64]", "--arg", "out:f32[64]", "--arg", "window:f32[64]+signals:Px16",
+        "--arg", "nranks",     "--arg", "context"};
+    EXPECT_EQ(peal_with({"check", file.path(), "-n", "2..3", "--calls", "1"}, arguments).exit_code,
+              0);
+    const Ran ran = peal_with({"check", file.path(), "-n", "2..3", "--calls", "2"}, arguments);
+    EXPECT_EQ(ran.exit_code, 1);
+    EXPECT_THAT(ran.out, HasSubstr("stale signal: "));
+    EXPECT_THAT(ran.out, HasSubstr("once.cpp:" + std::to_string(kBodyLine + 2) + ": "));
+}
+
+TEST(PtoCheck, ARefutedKernelIsDrawnAndNotRun) {
+    const TemporaryFile file("early.cpp", pto_kernel("    Global from(in), to(out);\n"
+                                                     "    TLOAD(a, from);\n    TSTORE(to, a);\n"));
+    const std::string picture = file.directory() + "/hazard.svg";
+    EXPECT_EQ(
+        peal_with({"check", file.path(), "-n", "2", "--svg", picture}, kCopyArguments).exit_code,
+        1);
+    EXPECT_THAT(read_file(picture), StartsWith("<svg"));
+    const Ran ran = peal_with({"run", file.path(), "-n", "2", "--check"}, kCopyArguments);
+    EXPECT_EQ(ran.exit_code, 1);
+    EXPECT_EQ(ran.out, "");
+    EXPECT_THAT(ran.err, StartsWith("peal: not run: pipe hazard: "));
+}
+
+// A wait that nobody rings for.
+TEST(PtoRun, DeadlocksAreReported) {
+    const TemporaryFile file("stuck.cpp",
+                             pto_kernel("    TWAIT(row(context->rankId, 1), 7, WaitCmp::GE);\n"));
+    const std::vector<std::string> arguments = {
+        "--arg", "in:f32[64]", "--arg", "out:f32[64]", "--arg", "window:f32[64]+signals:Px16",
+        "--arg", "nranks",     "--arg", "context"};
+    const Ran in_process = peal_with({"run", file.path(), "-n", "2"}, arguments);
+    EXPECT_EQ(in_process.exit_code, 1);
+    EXPECT_THAT(in_process.err,
+                AllOf(HasSubstr("deadlock"), HasSubstr("stuck.cpp:" + std::to_string(kBodyLine))));
+    const Ran in_processes =
+        peal_with({"run", file.path(), "-n", "2", "--processes", "--timeout", "0.1"}, arguments);
+    EXPECT_EQ(in_processes.exit_code, 1);
+    EXPECT_THAT(in_processes.err,
+                AllOf(HasSubstr("timeout: rank "), HasSubstr("wait signals[16] >= 7"),
+                      HasSubstr("stuck.cpp:" + std::to_string(kBodyLine)), HasSubstr("sees 0")));
+}
+
+}  // namespace
+}  // namespace peal::test

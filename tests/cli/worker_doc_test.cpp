@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: Apache-2.0
+// What docs/worker.md shows is true: its C++ and its kernels are part of examples/worker/, and its
+// commands print what it says. Times are not compared.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <regex>
+#include <sstream>
+
+#include "cli/command.hpp"
+#include "cli/document.hpp"
+#include "worker/example.hpp"
+
+namespace peal::test {
+namespace {
+
+using worker::test::ExampleRun;
+using worker::test::run_example;
+
+// Line by line, without indentation and empty lines, and with one space for many: a comment may
+// stand elsewhere on its line.
+std::string stripped(const std::string& text) {
+    std::string result;
+    std::istringstream lines(std::regex_replace(text, std::regex(" +"), " "));
+    for (std::string line; std::getline(lines, line);) {
+        const auto begin = line.find_first_not_of(' ');
+        if (begin != std::string::npos) result += line.substr(begin) + "\n";
+    }
+    return result;
+}
+
+std::vector<std::string> example_sources() {
+    std::vector<std::string> sources;
+    for (const auto& file :
+         std::filesystem::directory_iterator(PEAL_SOURCE_DIR "/examples/worker")) {
+        if (file.path().extension() == ".cpp") {
+            sources.push_back(stripped(read_file(file.path().string())));
+        }
+    }
+    return sources;
+}
+
+std::string without_times(const std::string& text) {
+    return std::regex_replace(text, std::regex(" +[0-9]+\\.[0-9]"), " <time>");
+}
+
+std::vector<Block> document() {
+    return fenced_blocks(read_file(PEAL_SOURCE_DIR "/docs/worker.md"));
+}
+
+// What "./example ..." or "peal ..." prints.
+std::string output_of(const std::vector<std::string>& words) {
+    const std::vector<std::string> arguments(words.begin() + 1, words.end());
+    if (words[0] == "peal") {
+        const Ran ran = peal(arguments);
+        return ran.out + ran.err;
+    }
+    const ExampleRun ran = run_example(words[0].substr(2), arguments);
+    return ran.out + ran.err;
+}
+
+TEST(WorkerDocument, ItsCodeIsPartOfTheExamples) {
+    const std::vector<std::string> sources = example_sources();
+    int count = 0;
+    for (const Block& block : document()) {
+        if (block.tag != "cpp" && block.tag != "peal") continue;
+        ++count;
+        EXPECT_TRUE(std::any_of(sources.begin(), sources.end(), [&](const std::string& source) {
+            return source.find(stripped(block.text)) != std::string::npos;
+        })) << block.text;
+    }
+    EXPECT_GE(count, 15);
+}
+
+TEST(WorkerDocument, EveryCommandDoesWhatItSays) {
+#ifdef __SANITIZE_THREAD__
+    GTEST_SKIP();  // it does not follow a process that was forked from one with threads
+#endif
+    int count = 0;
+    for (const Block& block : document()) {
+        if (block.tag != "console") continue;
+        for (const Step& step : steps_of(block.text)) {
+            ++count;
+            EXPECT_EQ(without_times(output_of(step.words)), without_times(step.output))
+                << ::testing::PrintToString(step.words);
+        }
+    }
+    EXPECT_GE(count, 9);
+    EXPECT_TRUE(std::filesystem::remove(PEAL_WORKER_EXAMPLES "/out.json"));
+}
+
+}  // namespace
+}  // namespace peal::test

@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "worker/dependencies.hpp"
+
+#include <set>
+
+#include <gtest/gtest.h>
+#include <rapidcheck/gtest.h>
+
+namespace peal::worker {
+namespace {
+
+constexpr std::size_t kBytes = 48;
+using Pairs = std::set<std::pair<std::uint64_t, bool>>;  // an earlier task, and whether data comes
+
+struct Touch {
+    std::size_t begin, end;
+    bool reads, writes;
+};
+
+// Byte by byte.
+class Naive {
+public:
+    Pairs add(std::uint64_t task, const Touch& touch) {
+        Pairs before;
+        for (std::size_t i = touch.begin; i < touch.end; ++i) {
+            Byte& byte = bytes_[i];
+            if (byte.writer != 0) before.insert({byte.writer, touch.reads});
+            if (touch.writes) {
+                for (const std::uint64_t reader : byte.readers) before.insert({reader, false});
+                byte = {task, {}};
+            } else {
+                byte.readers.insert(task);
+            }
+        }
+        return before;
+    }
+
+private:
+    struct Byte {
+        std::uint64_t writer = 0;
+        std::set<std::uint64_t> readers;
+    };
+    Byte bytes_[kBytes];
+};
+
+TaskPtr task(std::uint64_t id) {
+    auto node = std::make_shared<TaskNode>(TaskNode::Kind::host, "");
+    node->id = id;
+    return node;
+}
+
+RC_GTEST_PROP(Dependencies, AreThoseOfEachByte, ()) {
+    static std::byte memory[kBytes];
+    Dependencies dependencies;
+    Naive naive;
+    const auto count = *rc::gen::inRange<std::uint64_t>(1, 60);
+    for (std::uint64_t id = 1; id <= count; ++id) {
+        Touch touch{};
+        touch.begin = *rc::gen::inRange<std::size_t>(0, kBytes);
+        touch.end = *rc::gen::inRange<std::size_t>(touch.begin, kBytes + 1);
+        touch.writes = *rc::gen::arbitrary<bool>();
+        touch.reads = !touch.writes || *rc::gen::arbitrary<bool>();
+        Pairs found;
+        dependencies.add(task(id),
+                         {memory + touch.begin, memory + touch.end, touch.reads, touch.writes},
+                         [&](const TaskPtr& earlier, bool carries_data) {
+                             found.insert({earlier->id, carries_data});
+                         });
+        RC_ASSERT(found == naive.add(id, touch));
+    }
+}
+
+TEST(Dependencies, ForgetMakesBytesNew) {
+    std::byte memory[16];
+    Dependencies dependencies;
+    const auto nobody = [](const TaskPtr&, bool) { FAIL(); };
+    dependencies.add(task(1), {memory, memory + 16, false, true}, nobody);
+    dependencies.forget(memory + 4, memory + 8);
+    dependencies.add(task(2), {memory + 4, memory + 8, true, true}, nobody);
+    int named = 0;
+    dependencies.add(task(3), {memory, memory + 5, true, false},
+                     [&](const TaskPtr& earlier, bool) { named += earlier->id == 1 ? 1 : 10; });
+    EXPECT_EQ(named, 11);
+}
+
+TEST(Dependencies, PruneDropsWhatDoesNotMatter) {
+    std::byte memory[16];
+    Dependencies dependencies;
+    const auto ignore = [](const TaskPtr&, bool) {};
+    dependencies.add(task(1), {memory, memory + 8, false, true}, ignore);
+    dependencies.add(task(2), {memory + 4, memory + 12, true, false}, ignore);
+    EXPECT_EQ(dependencies.segments(), 3U);
+    dependencies.prune([](const TaskNode& node) { return node.id == 2; });
+    EXPECT_EQ(dependencies.segments(), 2U);
+    dependencies.prune([](const TaskNode&) { return false; });
+    EXPECT_EQ(dependencies.segments(), 0U);
+}
+
+}  // namespace
+}  // namespace peal::worker
