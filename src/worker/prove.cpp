@@ -28,13 +28,6 @@ std::string counterexample(const Violation& violation, const std::vector<CheckSt
 
 }  // namespace
 
-void expect_platform(std::string_view platform) {
-    if (platform == "host" || platform == "a2a3sim" || platform == "a5sim") return;
-    throw Error(
-        Fault::usage,
-        fmt::format("there is no platform '{}'; choose one of host, a2a3sim, a5sim", platform));
-}
-
 void prove(const CompiledKernel& kernel, bool together, std::string_view platform) {
     const auto nranks = static_cast<int>(kernel.plans.size());
     Meaning meaning;

@@ -12,7 +12,4 @@ namespace peal::worker {
 // ranks have returned from the first.
 void prove(const CompiledKernel& kernel, bool together, std::string_view platform);
 
-// Throws Error(usage) if there is no such platform.
-void expect_platform(std::string_view platform);
-
 }  // namespace peal::worker

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // A plan as bytes, for a device that was forked from this very program. (The JSON form is for
-// everybody else; reading it takes some fifty times as long.)
+// everybody else; reading it takes a hundred times as long.)
 #pragma once
 
 #include <cstddef>

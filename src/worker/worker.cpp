@@ -9,6 +9,7 @@
 
 #include <fmt/format.h>
 
+#include "peal/devices.hpp"
 #include "peal/error.hpp"
 #include "worker/arena.hpp"
 #include "worker/domain_state.hpp"
@@ -47,7 +48,7 @@ std::vector<int> checked_devices(const WorkerOptions& options) {
 }
 
 WorkerOptions checked(WorkerOptions options) {
-    worker::expect_platform(options.platform);
+    check_platform(options.platform);
     if (options.max_pending == 0) {
         throw Error(Fault::usage, "worker: expected max_pending of at least 1, found 0");
     }

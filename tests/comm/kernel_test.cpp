@@ -298,9 +298,11 @@ TEST(Kernel, ADeadPeerIsReportedWithTheWaitThatItLeftBehind) {
 
 TEST(Kernel, ATimeoutNamesTheWait) {
     const std::vector<std::string> messages = test::told(2, [](Communicator& comm) {
-        comm.set_timeout(std::chrono::milliseconds(20));
         const WindowMemory signals = comm.signals(2);
-        comm.run(stuck(comm), signals);
+        PreparedKernel prepared = comm.prepare(stuck(comm), signals);
+        // Long enough for the other rank to come, also on a busy machine.
+        comm.set_timeout(std::chrono::milliseconds(500));
+        prepared.run();
     });
     for (const int rank : {0, 1}) {
         EXPECT_THAT(messages[static_cast<std::size_t>(rank)],
