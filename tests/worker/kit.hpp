@@ -30,6 +30,15 @@ inline std::vector<DeviceEngine> engines() {
     return {DeviceEngine::processes, DeviceEngine::in_process};
 #endif
 }
+// A process may be forked while other threads allocate: glibc's allocator is made for it, that of
+// the address sanitizer is not.
+inline bool allocator_survives_fork() {
+#ifdef __SANITIZE_ADDRESS__
+    return false;
+#else
+    return true;
+#endif
+}
 inline bool can_fork() { return engines().front() == DeviceEngine::processes; }
 
 class OnEngines : public ::testing::TestWithParam<DeviceEngine> {

@@ -149,7 +149,9 @@ TEST_P(Life, InAProgramWithThreads) {
     std::vector<std::thread> noise;
     for (int i = 0; i < 2; ++i) {
         noise.emplace_back([&] {
-            while (!stop) std::vector<std::string>(50, std::string(100, 'x')).clear();
+            while (!stop) {
+                if (allocator_survives_fork()) std::vector<std::string>(50, std::string(100, 'x'));
+            }
         });
     }
     std::optional<Worker> worker;
