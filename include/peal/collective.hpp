@@ -54,12 +54,17 @@ const std::vector<Recipe>& recipes(CollectiveKind kind);
 
 // Where input and result are.
 enum class Placement : std::uint8_t {
-    separate,  // two private buffers
-    in_place,  // one private buffer: the smaller of the two is this rank's block of the larger
-    window,    // the data window itself
+    separate,     // two private buffers
+    in_place,     // one private buffer: the smaller of the two is this rank's block of the larger
+    window,       // the data window itself
+    into_window,  // a private input; the result in the data window
 };
 inline constexpr std::array kPlacements = {Placement::separate, Placement::in_place,
-                                           Placement::window};
+                                           Placement::window, Placement::into_window};
+// Whether input and result are two memories.
+constexpr bool is_apart(Placement placement) {
+    return placement == Placement::separate || placement == Placement::into_window;
+}
 std::string_view name(Placement placement);
 
 // Whether there is such a form of the recipe.
@@ -103,8 +108,9 @@ std::string_view choose_mode(CollectiveKind kind, std::uint64_t bytes, int nrank
 
 // A program of one kernel named after the collective, and the bindings that make it this
 // collective. Its parameters are (input, output, data, signal), in place (buffer, data, signal), on
-// a window (data, signal); barrier has (signal); all_to_all_v has `counts` first. A buffer that
-// only the root uses has the same size on the other ranks and is not touched there.
+// a window (data, signal), into a window (input, data, signal); barrier has (signal); all_to_all_v
+// has `counts` first. A buffer that only the root uses has the same size on the other ranks and is
+// not touched there.
 ir::Program program_of(const Collective& collective);
 Bindings bindings_of(const Collective& collective);
 

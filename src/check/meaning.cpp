@@ -43,7 +43,7 @@ private:
     // In one memory, block r of a vector of P blocks stays where block r is.
     std::uint64_t block(int rank) const { return static_cast<std::uint64_t>(rank) * bytes_; }
     std::uint64_t own_block(int rank) const {
-        return collective_.placement == Placement::separate ? 0 : block(rank);
+        return is_apart(collective_.placement) ? 0 : block(rank);
     }
 
     // Arguments are staged anyway.
@@ -155,18 +155,19 @@ std::uint16_t find_buffer(const Plan& plan, std::string_view what,
 
 Ports ports_of(const Collective& collective, const Plan& plan) {
     if (collective.kind == CollectiveKind::barrier) return {};
-    if (collective.placement == Placement::window) {
-        const std::uint16_t window = find_buffer(
-            plan, "window", [](const Buffer& buffer) { return buffer.kind == BufferKind::window; });
-        return {window, window};
-    }
+    const auto window = [&] {
+        return find_buffer(plan, "window",
+                           [](const Buffer& buffer) { return buffer.kind == BufferKind::window; });
+    };
+    if (collective.placement == Placement::window) return {window(), window()};
     const auto argument = [](Direction other) {
         return [other](const Buffer& buffer) {
             return buffer.kind == BufferKind::argument && buffer.direction != other;
         };
     };
-    return {find_buffer(plan, "argument to read", argument(Direction::out)),
-            find_buffer(plan, "argument to write", argument(Direction::in))};
+    const std::uint16_t input = find_buffer(plan, "argument to read", argument(Direction::out));
+    if (collective.placement == Placement::into_window) return {input, window()};
+    return {input, find_buffer(plan, "argument to write", argument(Direction::in))};
 }
 
 Meaning meaning_of(const Collective& collective, int nranks, Ports ports) {

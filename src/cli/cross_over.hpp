@@ -14,7 +14,8 @@ namespace peal::cli {
 struct Candidate {
     std::string mode;
     std::uint64_t stage_bytes = 0;
-    bool takes_any_size = true;
+    bool takes_any_size = true;  // wherever it runs
+    bool reach = false;          // of any size, but not everywhere
 
     bool operator==(const Candidate&) const = default;
 };

@@ -51,8 +51,8 @@ private:
 
     std::byte* at(std::uint16_t buffer, RegionOf region_of) const {
         const golden::Region region = region_of(collective_, plan_.rank, plan_.nranks);
-        const bool is_apart = collective_.placement == Placement::separate;
-        return memory_(buffer) + (is_apart ? 0 : region.offset * bytes_of(collective_.element));
+        const std::uint64_t offset = is_apart(collective_.placement) ? 0 : region.offset;
+        return memory_(buffer) + offset * bytes_of(collective_.element);
     }
 
     const Plan& plan_;

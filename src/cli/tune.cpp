@@ -69,8 +69,8 @@ std::vector<int> parse_ranks(const std::vector<std::string>& texts) {
 
 // ---------------------------------------------------------------------------- what to measure
 
-// Private data is staged: in a line or a ring (push, pull), or through a small window (pipeline).
-// What works on a window works for any size.
+// Private data is staged: in a line or a ring (push, pull), or through a small window (pipeline);
+// or it is reached. What works on a window works for any size.
 std::vector<Candidate> candidates_for(CollectiveKind kind, bool on_window, const Effort& effort) {
     std::vector<Candidate> candidates;
     for (const Recipe& recipe : recipes(kind)) {
@@ -82,6 +82,8 @@ std::vector<Candidate> candidates_for(CollectiveKind kind, bool on_window, const
         } else if (mode == "pipeline") {
             for (const std::uint64_t stage : effort.stage_bytes)
                 candidates.push_back({mode, stage});
+        } else if ((mode == "mesh" || mode == "joint") && comm::may_reach(kind, mode)) {
+            candidates.push_back({mode, 0, false, true});
         }
     }
     return candidates;
@@ -165,7 +167,8 @@ void run_trial(const Trial& trial, std::vector<Field>& fields, int nranks, doubl
         std::vector<double>* const times = seconds_in(field, trial);
         if (!times) continue;
         table.rules.push_back({field.survey.kind, trial.on_window, kMaxRanks, comm::Rule::kAny,
-                               trial.candidate.mode, trial.candidate.stage_bytes});
+                               trial.candidate.mode, trial.candidate.stage_bytes,
+                               trial.candidate.reach});
         loads.insert(loads.end(), field.loads.begin(), field.loads.end());
         for (double& time : *times) results.push_back(&time);
     }
@@ -189,7 +192,9 @@ std::vector<Field> survey(int nranks, const Effort& effort) {
                    trial.candidate.stage_bytes == 0
                        ? ""
                        : fmt::format(" through {} KiB", trial.candidate.stage_bytes / kKiB),
-                   trial.on_window ? " on windows" : "");
+                   trial.on_window         ? " on windows"
+                   : trial.candidate.reach ? " between private buffers"
+                                           : "");
         run_trial(trial, fields, nranks, effort.seconds);
     }
     return fields;
@@ -200,8 +205,11 @@ std::vector<Field> survey(int nranks, const Effort& effort) {
 std::string table_text(const comm::Table& table) {
     std::vector<std::vector<std::string>> rows = {
         {"collective", "data", "ranks up to", "bytes up to", "recipe", "stage KiB"}};
+    const auto data_of = [](const comm::Rule& rule) {
+        return rule.on_window ? "window" : rule.reach ? "reached" : "private";
+    };
     for (const comm::Rule& rule : table.rules) {
-        rows.push_back({std::string(name(rule.kind)), rule.on_window ? "window" : "private",
+        rows.push_back({std::string(name(rule.kind)), data_of(rule),
                         rule.max_ranks == kMaxRanks ? "any" : std::to_string(rule.max_ranks),
                         rule.max_bytes == comm::Rule::kAny ? "any" : std::to_string(rule.max_bytes),
                         rule.mode,

@@ -129,6 +129,36 @@ void scatter_allgather(const Site& at) {
     at.advance(integer(3));
 }
 
+// The root and its readers share the work: the root writes the last part into everybody's target,
+// and everybody reads the rest.
+//   1  the root has staged; I have come: my target may be written
+//   2  the root has written its part; I have read the rest
+void joint(const Site& at) {
+    const Part written = at.part_of(at.count, nranks() - 1);
+    const Part rest = {integer(0), written.offset};
+    at.if_root(
+        [&](const Site& root) {
+            root.stage(at.whole(), integer(0));
+            root.notify_peers(1);
+            root.for_each_peer_from_right([&](const Site& here, const ExprPtr& peer) {
+                here.wait(peer, integer(1));
+                here.b.RemoteStore(here.load_own(written), at.target, peer, written.offset);
+                here.notify(peer, integer(2));
+            });
+            if (!at.in_place) root.unstage(at.whole(), integer(0));
+            root.wait_peers(2);
+        },
+        [&](const Site& here) {
+            here.notify(at.root, integer(1));
+            here.wait(at.root, integer(1));
+            here.deliver(here.load(rest, at.root), integer(0), integer(0));
+            here.notify(at.root, integer(2));
+            here.wait(at.root, integer(2));
+            here.unstage(written, written.offset);
+        });
+    at.advance(integer(2));
+}
+
 // The root puts its vector into everybody's inbox.
 void push(const Site& at) {
     const Inbox inbox(at, at.count);
@@ -198,6 +228,9 @@ std::vector<Entry> broadcast_recipes() {
          one_block},
         {{"scatter_allgather", "3", "(2 + 2/P) N; root 4 N", "N", "2P-3; root P-1", "-", "at once"},
          scatter_allgather,
+         one_block},
+        {{"joint", "2", "2 N; root (6 - 2/P) N", "N", "2; root 2(P-1)", "-", "at once"},
+         joint,
          one_block},
         {{"pipeline", "2 at a time", "2 N; root 4 N", "any", "1 per chunk; root P-1", "-",
           "at once"},

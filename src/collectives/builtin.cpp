@@ -107,6 +107,7 @@ const std::vector<ExprPtr>& larger(const Shapes& shapes) {
 std::vector<ExprPtr> data_shape(const Collective& collective, const Shapes& shapes,
                                 const collectives::Operands& sizes, KernelBuilder& k) {
     if (collective.placement == Placement::window) return larger(shapes);
+    if (collective.placement == Placement::into_window) return shapes.output;
     const collectives::Entry& recipe = collectives::entry(collective.kind, collective.mode);
     const ExprPtr least = recipe.target_size(collectives::Site(sizes, k.Body()));
     if (recipe.use != collectives::TargetUse::stages_in_ring) return {least};
@@ -154,8 +155,10 @@ ir::Program program_of(const Collective& collective) {
     if (!counted) sizes.count = k.Symbol("n");
     const Shapes shapes = counted ? pairwise_shapes(k, counts) : even_shapes(kind, sizes.count);
     ExprPtr input, output;
-    if (collective.placement == Placement::separate) {
+    if (is_apart(collective.placement)) {
         input = k.Tensor("input", collective.element, shapes.input, Direction::in);
+    }
+    if (collective.placement == Placement::separate) {
         output = k.Tensor("output", collective.element, shapes.output, Direction::out);
     } else if (collective.placement == Placement::in_place) {
         input = output = k.Tensor("buffer", collective.element, larger(shapes), Direction::inout);

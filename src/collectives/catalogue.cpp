@@ -116,6 +116,16 @@ const std::vector<Recipe>& recipes(CollectiveKind kind) {
     return table[static_cast<std::size_t>(kind)];
 }
 
+namespace {
+
+// The result fills the window, on every rank.
+bool everybody_gets_all(CollectiveKind kind) {
+    using enum CollectiveKind;
+    return kind == allreduce || kind == allgather || kind == broadcast || kind == all_to_all;
+}
+
+}  // namespace
+
 bool offers(CollectiveKind kind, std::string_view mode, Placement placement) {
     switch (placement) {
         case Placement::separate: return true;
@@ -123,13 +133,15 @@ bool offers(CollectiveKind kind, std::string_view mode, Placement placement) {
         case Placement::window:
             return kind != CollectiveKind::all_to_all_v &&
                    collectives::entry(kind, mode).use == collectives::TargetUse::any;
+        case Placement::into_window:
+            return everybody_gets_all(kind) && offers(kind, mode, Placement::window);
     }
     return false;
 }
 
 std::string_view name(Placement placement) {
     constexpr std::array<std::string_view, kPlacements.size()> kNames = {"separate", "in place",
-                                                                         "window"};
+                                                                         "window", "into a window"};
     return kNames[static_cast<std::size_t>(placement)];
 }
 

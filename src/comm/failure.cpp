@@ -49,6 +49,16 @@ void Group::look_around(Clock::duration waited) {
     }
 }
 
+// The memory of a process is gone a moment before its death is known.
+void Group::fail_to_reach() {
+    const int peer = core_.op().code == Opcode::fetch ? core_.op().src.rank : core_.op().dst.rank;
+    constexpr std::chrono::milliseconds kMoment{200};
+    wait_until(
+        *world_, members_[static_cast<std::size_t>(rank_)], [] { return false; },
+        Clock::now() + kMoment);
+    give_up(GroupHead::lost, peer, turn_.number);
+}
+
 void Group::note_waiting() {
     // In a kernel of the user's a cell does not say whose it is.
     const auto ringer = static_cast<std::int32_t>(core_.op().dst.offset / kCacheLineBytes);
@@ -88,6 +98,11 @@ void Group::fail_as_reported() {
         case GroupHead::member_left:
             fail(Fault::wrong,
                  fmt::format("rank {} has left the communicator while others still call it:{}",
+                             culprit, calls_of_all(turn)));
+        case GroupHead::lost:
+            fail(Fault::wrong,
+                 fmt::format("rank {}: its buffer, or that of a rank that copies from or to it, is "
+                             "not memory that can be read and written:{}",
                              culprit, calls_of_all(turn)));
         default:
             fail(Fault::bound,

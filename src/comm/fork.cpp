@@ -5,6 +5,7 @@
 #include <exception>
 #include <iostream>
 
+#include "comm/process_memory.hpp"
 #include "comm/ranks.hpp"
 #include "comm/supervise.hpp"
 #include "peal/error.hpp"
@@ -35,6 +36,7 @@ int fail(World& world, int rank, const char* message, int status) {
 
 int run_rank(const std::shared_ptr<World>& world, int rank, const RankBody& body) {
     try {
+        admit_siblings();
         world->enter(rank);
         body(world, rank);
         world->leave(rank);

@@ -26,6 +26,7 @@ Group::Group(std::shared_ptr<World> world, std::vector<int> members, int rank, s
       self_(memory_.member(rank)),
       table_(std::move(table)),
       routines_(table_, rank, nranks(), limits(nranks())),
+      peers_(*world_, memory_, members_, rank),
       turns_(GroupMemory::kRingBytes),
       meeting_(make_meeting(*table_, rank, nranks())) {}
 
@@ -49,12 +50,31 @@ void Group::require_usable() {
 void Group::begin(const Request& request) {
     announce(request.routine->stamp);
     request_ = &request;
-    if (turns_.must_meet(request.routine->ring_bytes)) {
+    proceed();
+}
+
+// Begins the request, or the meeting that must come before.
+void Group::proceed() {
+    const Routine& routine = usable(*request_->routine);
+    const bool must_come_first = routine.lane == Lane::reach && !turns_.have_met();
+    if (must_come_first || turns_.must_meet(routine.ring_bytes)) {
         phase_ = Phase::meeting;
         enter(*meeting_, affair_stamp(Affair::meeting, 0));
     } else {
-        enter(*request.routine, request.routine->stamp);
+        phase_ = Phase::carrying;
+        enter(routine, routine.stamp);
     }
+}
+
+// Another routine for the same, where private memory is out of reach. Once all have met, that is
+// settled: all ranks decide alike.
+const Routine& Group::usable(const Routine& wanted) {
+    if (wanted.lane != Lane::reach || !turns_.have_met()) [[likely]]
+        return wanted;
+    if (world_->header().out_of_reach.load(std::memory_order_relaxed) == 0) return wanted;
+    routines_.forbid_reach();
+    substitute_ = routines_.find(wanted.shape);
+    return *substitute_;
 }
 
 // From here on an error names the call.
@@ -91,7 +111,7 @@ void Group::enter(const Routine& routine, Stamp stamp) {
     take_turn(routine.ring_bytes, stamp);
     carried_ = &routine;
     bind(routine);
-    core_.start(routine.tape, bound_);
+    core_.start(routine.tape, bound_, &peers_);
 }
 
 // The lines in which this rank rings others in the next turn, and what it will put beside them if
@@ -133,25 +153,29 @@ void Group::bind(const Routine& routine) {
     for (std::size_t i = 0; i < wiring.arguments.size() && wiring.arguments[i] >= 0; ++i) {
         at(wiring.arguments[i]) = {.base = request_->arguments[i]};
     }
-    if (wiring.data >= 0) {
-        const bool foreign = routine.lane == Lane::window;
-        at(wiring.data) = {data_of(routine), foreign ? request_->window.rank_stride : stride};
-    }
+    if (wiring.data >= 0) at(wiring.data) = data_of(routine);
     at(wiring.signal) = {memory_.slot(turn_.slot) + kLinePayload + sizeof(Stamp), stride,
                          generations_[turn_.slot], seal_};
     bound_[buffers] = {.base = tiles(routine.plan.tile_bytes)};
 }
 
-std::byte* Group::data_of(const Routine& routine) const {
+BoundBuffer Group::data_of(const Routine& routine) {
+    const std::uint64_t stride = memory_.rank_stride();
     switch (routine.lane) {
-        case Lane::line: return memory_.slot(turn_.slot);
-        case Lane::box: return memory_.box(turn_.slot);
-        case Lane::ring: return memory_.ring(turn_.ring_offset);
-        case Lane::bulk: return memory_.bulk();
-        case Lane::window: return request_->window.base;
+        case Lane::line: return {memory_.slot(turn_.slot), stride};
+        case Lane::box: return {memory_.box(turn_.slot), stride};
+        case Lane::ring: return {memory_.ring(turn_.ring_offset), stride};
+        case Lane::bulk: return {memory_.bulk(), stride};
+        case Lane::window: return {request_->window.base, request_->window.rank_stride};
+        case Lane::reach: {
+            const bool in_place = routine.shape.placement == Placement::in_place;
+            std::byte* const result = request_->arguments[in_place ? 0 : 1];
+            peers_.show(turn_.slot, result);
+            return {result, 0};
+        }
         case Lane::none: break;
     }
-    return nullptr;
+    return {};
 }
 
 std::byte* Group::tiles(std::uint64_t bytes) {
@@ -172,11 +196,11 @@ bool Group::go_on() {
             case Outcome::rang: wake_whom_it_rang(); break;
             case Outcome::foreign: pass_foreign_ring(); break;
             case Outcome::blocked: return false;
+            case Outcome::lost: fail_to_reach();
             case Outcome::done:
                 leave_turn();
                 if (phase_ == Phase::meeting) {
-                    phase_ = Phase::carrying;
-                    enter(*request_->routine, request_->routine->stamp);
+                    proceed();
                 } else {
                     phase_ = Phase::idle;
                 }

@@ -18,6 +18,7 @@
 
 #include "comm/group_memory.hpp"
 #include "comm/patience.hpp"
+#include "comm/peer_memory.hpp"
 #include "comm/routine.hpp"
 #include "comm/turns.hpp"
 #include "comm/world.hpp"
@@ -140,12 +141,14 @@ private:
 
     // group.cpp
     void announce(Stamp stamp);
+    void proceed();
+    const Routine& usable(const Routine& wanted);
     void take_turn(std::uint64_t ring_bytes, Stamp stamp);
     void enter(const Routine& routine, Stamp stamp);
     void carry_out(const KernelRequest& request);
     void bind(const Routine& routine);
     BoundBuffer& at(std::int16_t buffer) { return bound_[static_cast<std::size_t>(buffer)]; }
-    std::byte* data_of(const Routine& routine) const;
+    BoundBuffer data_of(const Routine& routine);
     void own_next_lines() const;
     void leave_turn();
     void log();
@@ -159,6 +162,7 @@ private:
     void note_waiting();
     std::optional<Stamp> called(int rank, std::uint64_t turn) const;
     void expect_same_calls(int rank);
+    [[noreturn]] void fail_to_reach();
     [[noreturn]] void give_up(GroupHead::Failure failure, int culprit, std::uint64_t turn);
     [[noreturn]] void fail(Fault fault, const std::string& message);
     [[noreturn]] void fail_as_reported();
@@ -176,6 +180,8 @@ private:
     std::shared_ptr<const Table> table_;
     Routines routines_;
     std::array<Remembered, kRemembered> remembered_;
+    PeerMemory peers_;
+    RoutinePtr substitute_;  // of a routine that cannot be used
     Turns turns_;
     std::unique_ptr<Routine> meeting_;
     std::array<std::int64_t, Turns::kSlots> generations_{};  // of the slots' signals

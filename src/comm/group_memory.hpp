@@ -35,10 +35,10 @@ struct alignas(kCacheLineBytes) Member {
 
 // How the members came to disagree; changes once.
 struct alignas(kCacheLineBytes) GroupHead {
-    enum Failure : std::uint32_t { none, being_told, mismatch, member_left, timeout };
+    enum Failure : std::uint32_t { none, being_told, mismatch, member_left, timeout, lost };
     std::atomic<std::uint32_t> failure = none;
     std::atomic<std::uint64_t> turn = 0;     // of the call that failed
-    std::atomic<std::int32_t> culprit = -1;  // who left; who gave up
+    std::atomic<std::int32_t> culprit = -1;  // who left; who gave up; whose memory
     std::atomic<std::uint64_t> parcel = 0;   // Group::hand_out()
 };
 

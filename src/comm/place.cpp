@@ -10,6 +10,7 @@
 #include <string>
 #include <string_view>
 
+#include "comm/process_memory.hpp"
 #include "peal/error.hpp"
 
 namespace peal::comm {
@@ -79,6 +80,7 @@ Place take_place() {
     const int nranks = number_in(kNranksVariable);
     Place place = {world_behind(descriptor), rank};
     expect_seat(*place.world, rank, nranks);
+    admit_siblings();
     place.world->enter(rank);
     fcntl(descriptor, F_SETFD, FD_CLOEXEC);
     for (const char* variable : kVariables) unsetenv(variable);

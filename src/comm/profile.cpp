@@ -29,6 +29,7 @@ Json json_of(const Rule& rule) {
     if (rule.max_bytes != Rule::kAny) json["max_bytes"] = rule.max_bytes;
     json["mode"] = rule.mode;
     if (rule.stage_bytes != 0) json["stage_bytes"] = rule.stage_bytes;
+    if (rule.reach) json["reach"] = true;
     return json;
 }
 
@@ -36,6 +37,11 @@ bool has_recipe(const Rule& rule) {
     const auto& list = recipes(rule.kind);
     return std::any_of(list.begin(), list.end(),
                        [&](const Recipe& recipe) { return recipe.mode == rule.mode; });
+}
+
+bool is_offered(const Rule& rule) {
+    if (rule.reach) return may_reach(rule.kind, rule.mode);
+    return offers(rule.kind, rule.mode, rule.on_window ? Placement::window : Placement::separate);
 }
 
 class RuleReader {
@@ -47,7 +53,7 @@ public:
         if (!json_.is_object()) fail("expected an object");
         for (const auto& [key, value] : json_.items()) {
             if (key != "collective" && key != "on_window" && key != "max_ranks" &&
-                key != "max_bytes" && key != "mode" && key != "stage_bytes") {
+                key != "max_bytes" && key != "mode" && key != "stage_bytes" && key != "reach") {
                 fail(fmt::format("unknown word '{}'", key));
             }
         }
@@ -60,10 +66,13 @@ public:
         rule.max_ranks = static_cast<int>(number("max_ranks", kMaxRanks, kMaxRanks));
         rule.max_bytes = number("max_bytes", Rule::kAny, Rule::kAny);
         rule.mode = text("mode");
-        const Placement placement = rule.on_window ? Placement::window : Placement::separate;
-        if (!has_recipe(rule) || !offers(rule.kind, rule.mode, placement)) {
+        rule.reach = flag("reach");
+        if (rule.reach && rule.on_window) fail("'reach' is for private buffers");
+        if (!has_recipe(rule) || !is_offered(rule)) {
             fail(fmt::format("{} has no recipe '{}'{}", collective, rule.mode,
-                             rule.on_window ? " on a window" : ""));
+                             rule.on_window ? " on a window"
+                             : rule.reach   ? " that reaches private buffers"
+                                            : ""));
         }
         rule.stage_bytes = number("stage_bytes", 0, kMaxStageBytes);
         return rule;
@@ -99,7 +108,8 @@ private:
 
 void require_complete(const Table& table) {
     for (const Rule& rule : built_in_table().rules) {
-        if (table.choices(rule.kind, rule.on_window, Rule::kAny, kMaxRanks).empty()) {
+        const auto rules = table.choices(rule.kind, rule.on_window, Rule::kAny, kMaxRanks);
+        if (std::all_of(rules.begin(), rules.end(), [](const Rule* r) { return r->reach; })) {
             reject(table.origin,
                    fmt::format("no rule for {}{} of any size on any number of ranks",
                                name(rule.kind), rule.on_window ? " on a window" : ""));

@@ -12,6 +12,11 @@
 namespace peal::comm {
 namespace {
 
+// The same call with its private result as the recipe's window.
+Placement reached(Placement placement) {
+    return placement == Placement::separate ? Placement::into_window : Placement::window;
+}
+
 Collective collective_of(const Shape& shape, const Rule& rule) {
     Collective collective;
     collective.kind = shape.kind;
@@ -21,7 +26,7 @@ Collective collective_of(const Shape& shape, const Rule& rule) {
     collective.count = shape.kind == CollectiveKind::all_to_all_v ? 0 : shape.count;
     collective.root = shape.root;
     collective.counts = shape.counts;
-    collective.placement = shape.placement;
+    collective.placement = rule.reach ? reached(shape.placement) : shape.placement;
     collective.stage_bytes = rule.stage_bytes;
     return collective;
 }
@@ -55,11 +60,14 @@ std::uint64_t window_bytes(const Plan& plan) {
 }
 
 // Where the plan's data window goes; false if it fits nowhere.
-bool settle(Routine& routine, bool closed, int nranks, const RoutineLimits& limits) {
+bool settle(Routine& routine, bool reaches, bool closed, int nranks, const RoutineLimits& limits) {
     const std::uint64_t bytes = window_bytes(routine.plan);
     const std::uint64_t block = routine.shape.count * bytes_of(routine.shape.element);
     if (bytes == 0) {
         routine.lane = Lane::none;
+    } else if (reaches) {
+        routine.lane = Lane::reach;
+        return limits.reach && closed && reachable(routine.plan);
     } else if (routine.shape.placement == Placement::window) {
         routine.lane = Lane::window;
     } else if (closed) {
@@ -140,12 +148,14 @@ std::unique_ptr<Routine> make_routine(const Shape& shape, const Table& table, in
         routine->shape = shape;
         routine->stamp = stamp_of(shape);
         routine->mode = carried_out.mode;
+        routine->placement = carried_out.placement;
         routine->is_full = empty || hears_from_all(shape.kind);
         describe_buffers(*routine, wanted, rank, nranks);
         routine->plan = compile_rank(carried_out, rank, nranks);
         routine->advance = advance_of(routine->plan);
-        if (!settle(*routine, is_closed(carried_out), nranks, limits)) continue;
-        routine->tape.read(routine->plan);
+        if (!settle(*routine, rule->reach, is_closed(carried_out), nranks, limits)) continue;
+        routine->tape.read(routine->plan, routine->lane == Lane::reach ? Tape::Windows::reached
+                                                                       : Tape::Windows::shared);
         routine->wiring = wiring_of(routine->plan);
         return routine;
     }
@@ -164,13 +174,15 @@ const RoutinePtr& Routines::find_or_make(const Shape& shape) {
         recent = known->second;
         return recent;
     }
-    if (all_.size() >= kMost) {
-        all_.clear();
-        recent_.fill(nullptr);
-    }
+    if (all_.size() >= kMost) forget();
     recent = make_routine(shape, *table_, rank_, nranks_, limits_);
     all_.emplace(key, recent);
     return recent;
+}
+
+void Routines::forget() {
+    all_.clear();
+    recent_.fill(nullptr);
 }
 
 }  // namespace peal::comm

@@ -7,6 +7,7 @@
 #include <memory>
 #include <string>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "comm/shape.hpp"
@@ -27,12 +28,14 @@ enum class Lane : std::uint8_t {
     ring,    // in the ring of staged data
     bulk,    // in the staging window for large messages
     window,  // a window of the user's
+    reach,   // the ranks' private buffers (src/comm/peer_memory.hpp)
 };
 
 struct Routine {
     Shape shape;
     Stamp stamp = 0;
-    std::string mode;  // its recipe
+    std::string mode;                           // its recipe
+    Placement placement = Placement::separate;  // of the plan; not the shape's if lane=reach
     Lane lane = Lane::none;
     std::uint64_t ring_bytes = 0;   // lane=ring: of the ring, per rank
     std::uint64_t block_bytes = 0;  // lane=box: what each rank has of the window; else 0
@@ -55,6 +58,7 @@ struct RoutineLimits {
     std::uint64_t box_bytes = 0;
     std::uint64_t ring_bytes = 0;  // the largest piece of the ring
     std::uint64_t bulk_bytes = 0;
+    bool reach = true;  // whether ranks can copy from and to each other's private memory
 };
 
 // Chooses the recipe, compiles the plan of `rank`. Throws Error(usage) when the shape cannot be.
@@ -78,12 +82,18 @@ public:
         return find_or_make(shape);
     }
 
+    // From here on there is no routine with lane=reach.
+    void forbid_reach() {
+        if (std::exchange(limits_.reach, false)) forget();
+    }
+
 private:
     static constexpr std::size_t kRecent = 64;
     static constexpr std::size_t kMost = 4096;  // then all are forgotten
 
     static std::uint64_t hash(const Shape& shape);
     const RoutinePtr& find_or_make(const Shape& shape);
+    void forget();
 
     std::shared_ptr<const Table> table_;
     int rank_, nranks_;

@@ -9,17 +9,28 @@ constexpr std::uint64_t kMiB = 1 << 20;
 
 Rule private_rule(CollectiveKind kind, std::uint64_t max_bytes, std::string mode,
                   std::uint64_t stage_bytes = 0) {
-    return {kind, false, kMaxRanks, max_bytes, std::move(mode), stage_bytes};
+    return {kind, false, kMaxRanks, max_bytes, std::move(mode), stage_bytes, false};
+}
+
+// Between two ranks the staging memory has one reader, so one copy less is worth more.
+Rule pair_rule(CollectiveKind kind, std::uint64_t max_bytes, std::string mode,
+               std::uint64_t stage_bytes = 0) {
+    return {kind, false, 2, max_bytes, std::move(mode), stage_bytes, false};
+}
+
+Rule reach_rule(CollectiveKind kind, int max_ranks, std::string mode) {
+    return {kind, false, max_ranks, Rule::kAny, std::move(mode), 0, true};
 }
 
 Rule window_rule(CollectiveKind kind, std::uint64_t max_bytes, std::string mode) {
-    return {kind, true, kMaxRanks, max_bytes, std::move(mode), 0};
+    return {kind, true, kMaxRanks, max_bytes, std::move(mode), 0, false};
 }
 
 }  // namespace
 
 // Little data rides in the signal's line or is put beside it; more is staged once in a ring and
-// read by whoever wants it; large messages go through a staging window that stays in the caches.
+// read by whoever wants it; large messages go through a staging window that stays in the caches, or
+// are copied once, by the system.
 Table built_in_table() {
     using enum CollectiveKind;
     constexpr std::uint64_t any = Rule::kAny;
@@ -32,11 +43,19 @@ Table built_in_table() {
                 private_rule(reduce_scatter, any, "pipeline", 1 * kMiB),
                 private_rule(allgather, 1 * kKiB, "push"),
                 private_rule(allgather, 128 * kKiB, "pull"),
+                pair_rule(allgather, 512 * kKiB, "pipeline", 1 * kMiB),
+                reach_rule(allgather, 2, "mesh"),
                 private_rule(allgather, any, "pipeline", 1 * kMiB),
                 private_rule(broadcast, 1 * kKiB, "push"),
                 private_rule(broadcast, 128 * kKiB, "pull"),
+                pair_rule(broadcast, 1536 * kKiB, "pipeline", 1 * kMiB),
+                reach_rule(broadcast, 2, "joint"),
                 private_rule(broadcast, any, "pipeline", 1 * kMiB),
                 private_rule(all_to_all, 64 * kKiB, "push"),
+                pair_rule(all_to_all, 768 * kKiB, "pipeline", 1 * kMiB),
+                reach_rule(all_to_all, 2, "mesh"),
+                private_rule(all_to_all, 384 * kKiB, "pipeline", 1 * kMiB),
+                reach_rule(all_to_all, kMaxRanks, "mesh"),
                 private_rule(all_to_all, any, "pipeline", 1 * kMiB),
                 private_rule(all_to_all_v, 256 * kKiB, "push"),
                 private_rule(all_to_all_v, any, "pipeline", 1 * kMiB),
@@ -53,6 +72,10 @@ Table built_in_table() {
                 window_rule(broadcast, any, "mesh"),
                 window_rule(all_to_all, any, "mesh"),
             }};
+}
+
+bool may_reach(CollectiveKind kind, std::string_view mode) {
+    return !has_reduction(kind) && offers(kind, mode, Placement::into_window);
 }
 
 std::vector<const Rule*> Table::choices(CollectiveKind kind, bool on_window, std::uint64_t bytes,

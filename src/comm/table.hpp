@@ -22,9 +22,15 @@ struct Rule {
     std::uint64_t max_bytes = kAny;
     std::string mode;
     std::uint64_t stage_bytes = 0;  // mode=pipeline: of a rank's staging window
+    // The private buffers are the windows of the recipe: the system copies between them. Only taken
+    // where it can.
+    bool reach = false;
 
     bool operator==(const Rule&) const = default;
 };
+
+// Whether the recipe does nothing with its peers' data but copy it, so that a rule may reach.
+bool may_reach(CollectiveKind kind, std::string_view mode);
 
 struct Table {
     std::string origin;       // the profile's path, or "built in"

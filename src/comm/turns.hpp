@@ -51,7 +51,12 @@ public:
     }
 
     // A full turn is over: all ranks have returned from the turns before it.
-    void heard_from_all(std::uint64_t turn) { complete_ = turn; }
+    void heard_from_all(std::uint64_t turn) {
+        complete_ = turn;
+        have_met_ = true;
+    }
+    // Whether there has been a full turn: all ranks are known to have come.
+    bool have_met() const { return have_met_; }
 
     std::uint64_t largest_stage() const { return ring_bytes_ / 2; }
     std::uint64_t next() const { return next_; }
@@ -66,7 +71,8 @@ private:
     std::uint64_t ring_bytes_;
     std::uint64_t next_ = 0;      // the next turn
     std::uint64_t complete_ = 0;  // all ranks have returned from turns before this one
-    std::uint64_t head_ = 0;      // bytes taken so far, with what was skipped at the ring's end
+    bool have_met_ = false;
+    std::uint64_t head_ = 0;  // bytes taken so far, with what was skipped at the ring's end
     std::array<std::uint64_t, kSlots> begin_{};  // by slot: where the turn's bytes begin
 };
 

@@ -26,9 +26,10 @@ std::string_view type_name() {
 
 }  // namespace
 
-void Core::start(const Tape& tape, std::span<const BoundBuffer> memory) {
+void Core::start(const Tape& tape, std::span<const BoundBuffer> memory, Reach* reach) {
     tape_ = &tape;
     memory_ = memory.data();
+    reach_ = reach;
     position_ = 0;
     flags_.clear();
 }
@@ -45,6 +46,8 @@ Outcome Core::step() {
             kernels::copy_bytes(address(op.dst), address(op.src), op.bytes, stores_of(op));
             has_streamed_ |= op.streams;
             break;
+        case Opcode::fetch:
+        case Opcode::put: outcome = reach_out(op); break;
         case Opcode::reduce: reduce(op); break;
         case Opcode::accumulate:
             kernels::accumulate(op.element, address(op.dst), address(op.src), op.count);
@@ -72,12 +75,20 @@ Outcome Core::step() {
         case Opcode::wait_flag: outcome = wait_flag(op); break;
         case Opcode::pipe_barrier: break;
     }
-    if (outcome != Outcome::blocked && outcome != Outcome::foreign) ++position_;
+    const bool is_carried_out = outcome == Outcome::progressed || outcome == Outcome::rang;
+    if (is_carried_out) ++position_;
     return outcome;
 }
 
 bool Core::is_about_to_ring() const {
     return !is_done() && (op().code == Opcode::notify_set || op().code == Opcode::notify_add);
+}
+
+Outcome Core::reach_out(const Op& op) {
+    const bool copied = op.code == Opcode::fetch
+                            ? reach_->fetch(address(op.dst), op.src.rank, op.src.offset, op.bytes)
+                            : reach_->put(op.dst.rank, op.dst.offset, address(op.src), op.bytes);
+    return copied ? Outcome::progressed : Outcome::lost;
 }
 
 void Core::reduce(const Op& op) {

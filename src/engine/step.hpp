@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "engine/reach.hpp"
 #include "engine/tape.hpp"
 #include "peal/plan.hpp"
 
@@ -43,6 +44,7 @@ enum class Outcome : std::uint8_t {
     rang,        // a notify was carried out: another rank may be able to go on
     blocked,     // the instruction has to wait; nothing was done
     foreign,     // the wait could pass, but the ring has another stamp; nothing was done
+    lost,        // a peer's memory could not be reached; some of it may have been copied
     done,        // the plan has been carried out
 };
 
@@ -50,8 +52,8 @@ enum class Outcome : std::uint8_t {
 class alignas(kCacheLineBytes) Core {
 public:
     // Begins a plan. `memory` has one entry per buffer and one more for the tile memory. Both must
-    // outlive the run.
-    void start(const Tape& tape, std::span<const BoundBuffer> memory);
+    // outlive the run. `reach` is for tapes whose windows are reached.
+    void start(const Tape& tape, std::span<const BoundBuffer> memory, Reach* reach = nullptr);
 
     // Carries out the next instruction. Throws Error(wrong) when a signal overflows.
     Outcome step();
@@ -84,6 +86,7 @@ public:
     std::int64_t value_of(const Op& op) const;
 
 private:
+    Outcome reach_out(const Op& op);
     void reduce(const Op& op);
     void notify(const Op& op);
     Outcome wait(const Op& op) const;
@@ -97,6 +100,7 @@ private:
 
     const Tape* tape_ = nullptr;
     const BoundBuffer* memory_ = nullptr;
+    Reach* reach_ = nullptr;
     std::size_t position_ = 0;
     bool has_streamed_ = false;
     std::vector<SetFlag> flags_;        // that are set

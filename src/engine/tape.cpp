@@ -3,21 +3,44 @@
 
 #include <variant>
 
+#include "engine/cache.hpp"
+#include "plan/access.hpp"
+
 namespace peal {
 namespace {
 
-// From this size on a private result does not stay in the caches until its owner reads it, so
-// reading its lines in order to write them would be wasted.
-constexpr std::uint64_t kStreamedBytes = 4 << 20;
 constexpr std::uint64_t kSmallestStream = 4 << 10;
+
+bool is_of_peer(const Plan& plan, const Range& range) {
+    return range.buffer != kTile && plan.buffers[range.buffer].kind == BufferKind::window &&
+           range.rank != plan.rank;
+}
+
+// Of all ranks. What exceeds the caches does not stay there until its owner reads it, so reading
+// the lines of a result in order to write them would be wasted.
+std::uint64_t private_bytes(const Plan& plan, Tape::Windows windows) {
+    std::uint64_t bytes = 0;
+    for (const Buffer& buffer : plan.buffers) {
+        const bool is_reached =
+            windows == Tape::Windows::reached && buffer.kind == BufferKind::window;
+        if (is_reached || buffer.kind == BufferKind::argument) bytes += buffer.bytes;
+    }
+    return bytes * static_cast<std::uint64_t>(plan.nranks);
+}
 
 class Decoder {
 public:
-    Decoder(const Plan& plan, Tape& tape) : plan_(plan), tape_(tape) {}
+    Decoder(const Plan& plan, Tape& tape, Tape::Windows windows)
+        : plan_(plan),
+          tape_(tape),
+          reaches_(windows == Tape::Windows::reached),
+          exceeds_caches_(private_bytes(plan, windows) > largest_cache_bytes()) {}
 
     Op operator()(const Copy& copy) const {
         Op op = data(Opcode::copy, copy.dst);
         op.src = place(copy.src);
+        if (reaches_ && is_of_peer(plan_, copy.src)) op.code = Opcode::fetch;
+        if (reaches_ && is_of_peer(plan_, copy.dst)) op.code = Opcode::put;
         return op;
     }
     Op operator()(const Reduce& reduce) const {
@@ -82,10 +105,12 @@ private:
         op.code = code;
         op.dst = place(dst);
         op.bytes = dst.length;
-        op.streams = dst.length >= kSmallestStream && dst.buffer != kTile &&
-                     plan_.buffers[dst.buffer].kind == BufferKind::argument &&
-                     plan_.buffers[dst.buffer].bytes >= kStreamedBytes;
+        op.streams = dst.length >= kSmallestStream && is_private(dst) && exceeds_caches_;
         return op;
+    }
+    bool is_private(const Range& range) const {
+        if (range.buffer == kTile) return false;
+        return reaches_ || plan_.buffers[range.buffer].kind == BufferKind::argument;
     }
     Op signal(Opcode code, const Cell& cell, const Value& value) const {
         const Buffer& buffer = plan_.buffers[cell.buffer];
@@ -105,15 +130,28 @@ private:
 
     const Plan& plan_;
     Tape& tape_;
+    bool reaches_;
+    bool exceeds_caches_;
 };
 
 }  // namespace
 
-void Tape::read(const Plan& from) {
+bool reachable(const Plan& plan) {
+    for (const Instruction& instruction : plan.instructions) {
+        int of_peers = 0;
+        for_each_range(instruction.action,
+                       [&](const Range& range) { of_peers += is_of_peer(plan, range) ? 1 : 0; });
+        const bool is_copy = std::holds_alternative<Copy>(instruction.action);
+        if (of_peers > (is_copy ? 1 : 0)) return false;
+    }
+    return true;
+}
+
+void Tape::read(const Plan& from, Windows windows) {
     plan = &from;
     ops.clear();
     sources.clear();
-    const Decoder decode(from, *this);
+    const Decoder decode(from, *this, windows);
     for (const Instruction& instruction : from.instructions) {
         ops.push_back(std::visit(decode, instruction.action));
     }

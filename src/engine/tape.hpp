@@ -12,6 +12,8 @@ namespace peal {
 
 enum class Opcode : std::uint8_t {
     copy,
+    fetch,  // a copy from a peer's private memory
+    put,    // a copy to it
     reduce,
     accumulate,
     map,
@@ -56,12 +58,19 @@ struct Tape {
     Tape() = default;
     explicit Tape(const Plan& plan) { read(plan); }
 
-    // Decodes a valid plan, which must outlive the tape.
-    void read(const Plan& plan);
+    // What the plan's data windows are bound to: memory that all ranks share, or private memory of
+    // theirs, which is copied by way of Reach.
+    enum class Windows : std::uint8_t { shared, reached };
+
+    // Decodes a valid plan, which must outlive the tape. To be `reached`, it must be reachable().
+    void read(const Plan& plan, Windows windows = Windows::shared);
 
     const Plan* plan = nullptr;
     std::vector<Op> ops;
     std::vector<Place> sources;
 };
+
+// Whether the plan does nothing with its peers' windows but copy from and to them.
+bool reachable(const Plan& plan);
 
 }  // namespace peal

@@ -22,7 +22,7 @@ Rehearsal::Rehearsal(Stage& stage, const Collective& collective, const Ports& po
     : stage_(stage), collective_(collective), ports_(ports) {}
 
 std::byte* Rehearsal::at(int rank, std::size_t buffer, const Region& region) {
-    const std::uint64_t offset = collective_.placement == Placement::separate ? 0 : region.offset;
+    const std::uint64_t offset = is_apart(collective_.placement) ? 0 : region.offset;
     return stage_.memory(rank, buffer) + offset * bytes_of(collective_.element);
 }
 

@@ -89,8 +89,9 @@ std::vector<OpSpec> composite_ops() {
                   {reduction(), modes({"mesh", "ring", "pipeline", "push"})}),
         composite(ops::kAllgather, {kTarget, kSignal, kInput, kOutput},
                   {modes({"mesh", "ring", "pipeline", "push", "pull"})}),
-        composite(ops::kBroadcast, {kTarget, kSignal, kRoot, kInput, kOutput},
-                  {modes({"mesh", "tree", "scatter_allgather", "pipeline", "push", "pull"})}),
+        composite(
+            ops::kBroadcast, {kTarget, kSignal, kRoot, kInput, kOutput},
+            {modes({"mesh", "tree", "scatter_allgather", "joint", "pipeline", "push", "pull"})}),
         composite(ops::kAllToAll, {kTarget, kSignal, kInput, kOutput},
                   {modes({"mesh", "pairwise", "pipeline", "push"})}),
         composite(ops::kAllToAllV, {kTarget, kSignal, kCounts, kInput, kOutput},

@@ -2,10 +2,11 @@
 // Whether all devices that have work wait in vain.
 //
 // Only devices change signals. Let every device that has a command be in a long wait
-// (Standing::waits is odd), and let none of their waits be passable by what the cells hold. If then
-// every `waits` is still the number it was, no device has done anything between the two looks: what
-// the cells held is what they hold, so no wait can pass, now or ever, unless the host hands out
-// more. A ring that comes after the first look would need a device that was not waiting.
+// (Standing::waits is odd), let none of these commands be cancelled, and let no wait pass with what
+// its cell holds. If then every `waits` is still the number it was, no device has done anything
+// between the two looks: what the cells held is what they hold, so no wait can pass, now or ever,
+// unless the host hands out more. A ring that comes after the first look would need a device that
+// was not waiting.
 #pragma once
 
 #include <cstdint>

@@ -46,6 +46,10 @@ public:
 
     // Tells a member's device not to begin the command or to stop at its next wait.
     void cancel(const TaskMember& member) const;
+    bool is_cancelled(const TaskMember& member) const {
+        const Command& command = record(member.device).command(member.command);
+        return command.cancelled.load(std::memory_order_relaxed) != 0;
+    }
 
     // The device is gone: forgets what it was to do and returns it.
     std::deque<InFlight> drop(int device);

@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "check/call_sequence.hpp"
+#include "support/placement_suffix.hpp"
 
 namespace peal {
 namespace {
@@ -38,10 +39,8 @@ std::vector<Case> pipeline_cases() {
 }
 
 std::string case_name(const testing::TestParamInfo<Case>& info) {
-    const std::string place = info.param.placement == Placement::separate   ? ""
-                              : info.param.placement == Placement::in_place ? "_in_place"
-                                                                            : "_on_window";
-    return std::string(name(info.param.kind)) + "_" + info.param.mode + place;
+    return std::string(name(info.param.kind)) + "_" + info.param.mode +
+           test::suffix_of(info.param.placement);
 }
 
 Collective collective_of(const Case& the, std::uint64_t count, int nranks) {

@@ -15,7 +15,7 @@ constexpr double kNever = std::numeric_limits<double>::infinity();
 constexpr CollectiveKind kKind = CollectiveKind::allreduce;
 
 comm::Rule rule(std::uint64_t max_bytes, const std::string& mode, std::uint64_t stage = 0) {
-    return {kKind, false, 4, max_bytes, mode, stage};
+    return {kKind, false, 4, max_bytes, mode, stage, false};
 }
 
 Survey survey(std::vector<std::vector<double>> seconds) {
@@ -45,6 +45,16 @@ TEST(CrossOver, NoiseDoesNotChangeTheLead) {
 TEST(CrossOver, WhatIsAheadAtTheEndMayNotTakeAnySize) {
     EXPECT_THAT(rules_from(survey({{1, 2, 3}, {2, 3, 5}, {3, 4, 4}}), 4),
                 ElementsAre(rule(1'000'000, "push"), rule(comm::Rule::kAny, "pipeline", 1 << 20)));
+}
+
+// Where private buffers cannot be reached, a rule after it takes any size.
+TEST(CrossOver, WhatReachesIsFollowedByWhatWorksEverywhere) {
+    Survey reaching = survey({{1, 2, 3}, {2, 3, 5}, {3, 4, 4}});
+    reaching.candidates[0] = {"mesh", 0, false, true};
+    comm::Rule reach = rule(comm::Rule::kAny, "mesh");
+    reach.reach = true;
+    EXPECT_THAT(rules_from(reaching, 4),
+                ElementsAre(reach, rule(comm::Rule::kAny, "pipeline", 1 << 20)));
 }
 
 }  // namespace

@@ -125,7 +125,7 @@ TEST(Place, WorldOfAnotherVersion) {
         const std::string descriptor = number(parents->descriptor());
         EXPECT_EQ(refusal(), "cannot connect: PEAL_WORLD=" + descriptor + ": descriptor " +
                                  descriptor +
-                                 " is a world of version 7, expected version 1; use one release of "
+                                 " is a world of version 7, expected version 2; use one release of "
                                  "peal for launcher and program");
     });
 }

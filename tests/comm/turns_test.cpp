@@ -109,7 +109,7 @@ private:
         collective.count = shape.counts.empty() ? shape.count : 0;
         collective.counts = shape.counts;
         collective.root = shape.root;
-        collective.placement = shape.placement;
+        collective.placement = routine.placement;
         return collective;
     }
 
@@ -125,6 +125,7 @@ private:
             case Lane::box: return "box " + slot;
             case Lane::ring: return "ring";
             case Lane::bulk: return "bulk";
+            case Lane::reach: return "reached";
             default: return "window";
         }
     }
@@ -155,7 +156,7 @@ public:
             return shape;
         }
         shape.count = pick(kCounts);
-        shape.placement = pick(kPlacements);
+        shape.placement = pick(kOfCalls);
         const bool on_window = shape.placement == Placement::window;
         if (on_window && built_in_table().choices(shape.kind, true, 0, nranks_).empty()) {
             shape.placement = Placement::separate;
@@ -164,8 +165,11 @@ public:
     }
 
 private:
+    static constexpr std::array kOfCalls = {Placement::separate, Placement::in_place,
+                                            Placement::window};
     static constexpr std::array kFromRoot = {CollectiveKind::broadcast, CollectiveKind::scatter};
-    static constexpr std::array<std::uint64_t, 9> kCounts = {0, 1, 3, 12, 13, 50, 100, 300, 70000};
+    static constexpr std::array<std::uint64_t, 10> kCounts = {0,  1,   3,   12,    13,
+                                                              50, 100, 300, 70000, 500000};
     static constexpr std::array<std::int64_t, 5> kPairCounts = {0, 0, 1, 7, 40};
 
     template <class List>

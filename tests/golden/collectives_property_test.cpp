@@ -8,6 +8,7 @@
 
 #include "golden/number.hpp"
 #include "golden/rehearse.hpp"
+#include "support/placement_suffix.hpp"
 
 namespace peal {
 namespace {
@@ -35,9 +36,7 @@ std::vector<Case> cases() {
 
 std::string case_name(const testing::TestParamInfo<Case>& info) {
     return std::string(name(info.param.kind)) + "_" + info.param.mode +
-           (info.param.placement == Placement::separate   ? ""
-            : info.param.placement == Placement::in_place ? "_in_place"
-                                                          : "_on_window");
+           test::suffix_of(info.param.placement);
 }
 
 std::vector<std::int64_t> random_counts(std::uint64_t count, int nranks, std::mt19937_64& random) {

@@ -205,6 +205,13 @@ const std::map<std::string, Formula>& formulas() {
           [](auto p) {
               return Cost{2 * n + 2 * n / p, 2 * p - 3};
           }}},
+        {"broadcast joint",
+         {[](auto p) {
+              return Cost{6 * n - 2 * n / p, 2 * (p - 1)};
+          },
+          [](auto) {
+              return Cost{2 * n, 2};
+          }}},
         {"all_to_all mesh",
          {[](auto p) {
               return Cost{4 * p * n, 2 * (p - 1)};

@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+// The members' private buffers, as plans see them that copy between them directly.
+//
+// A member leaves the address of its buffer in its own line of its own part of the turn's slot,
+// where nobody rings. Its first ring of the turn releases it, and a proved plan touches a peer's
+// window only after such a ring.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <vector>
+
+#include "comm/group_memory.hpp"
+#include "comm/world.hpp"
+#include "engine/reach.hpp"
+
+namespace peal::comm {
+
+class PeerMemory : public Reach {
+public:
+    // `members` are ranks of the world, `rank` is the own one among them.
+    PeerMemory(const World& world, const GroupMemory& memory, const std::vector<int>& members,
+               int rank)
+        : world_(world), memory_(memory), members_(members), rank_(rank) {}
+
+    // From here on, in the turn that uses this slot.
+    void show(std::uint64_t slot, const std::byte* buffer) {
+        slot_ = slot;
+        address_of(rank_).store(reinterpret_cast<std::uint64_t>(buffer), std::memory_order_relaxed);
+    }
+
+    bool fetch(std::byte* to, int rank, std::uint64_t offset, std::uint64_t bytes) override;
+    bool put(int rank, std::uint64_t offset, const std::byte* from, std::uint64_t bytes) override;
+
+private:
+    std::atomic_ref<std::uint64_t> address_of(int rank) const {
+        const auto peer = static_cast<std::uint64_t>(rank);
+        std::byte* const line =
+            memory_.slot(slot_) + peer * (memory_.rank_stride() + kCacheLineBytes);
+        return std::atomic_ref<std::uint64_t>(*reinterpret_cast<std::uint64_t*>(line));
+    }
+    std::int32_t process_of(int rank) const {
+        const int member = members_[static_cast<std::size_t>(rank)];
+        return world_.header().ranks[member].pid.load(std::memory_order_relaxed);
+    }
+
+    const World& world_;
+    const GroupMemory& memory_;
+    const std::vector<int>& members_;
+    int rank_;
+    std::uint64_t slot_ = 0;
+};
+
+}  // namespace peal::comm

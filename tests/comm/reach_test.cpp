@@ -1,0 +1,285 @@
+// SPDX-License-Identifier: Apache-2.0
+// Calls that copy between the ranks' private buffers directly.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <csignal>
+#include <cstdio>
+#include <fstream>
+#include <thread>
+
+#include "comm/attempt.hpp"
+#include "comm/leftovers.hpp"
+#include "comm/outcomes.hpp"
+#include "comm/profile_variable.hpp"
+#include "comm/table.hpp"
+
+namespace peal::comm {
+namespace {
+
+using test::Attempt;
+using test::ProfileVariable;
+using test::Ranks;
+using test::Task;
+
+// A profile in which these recipes reach private buffers, whatever the size.
+class ReachingProfile {
+public:
+    ReachingProfile(CollectiveKind kind, std::string mode) : ReachingProfile() {
+        Table table = built_in_table();
+        table.rules.insert(table.rules.begin(),
+                           {kind, false, kMaxRanks, Rule::kAny, std::move(mode), 0, true});
+        std::ofstream(path_) << to_json(table);
+    }
+    ~ReachingProfile() { std::remove(path_.c_str()); }
+    ReachingProfile(const ReachingProfile&) = delete;
+    ReachingProfile& operator=(const ReachingProfile&) = delete;
+
+private:
+    ReachingProfile() = default;
+
+    std::string path_ = testing::TempDir() + "peal_reach_" + std::to_string(getpid()) + ".json";
+    ProfileVariable variable_{path_};
+};
+
+struct Case {
+    CollectiveKind kind;
+    std::string mode;
+};
+
+std::vector<Case> cases() {
+    std::vector<Case> list;
+    for (const CollectiveKind kind : kCollectives) {
+        for (const Recipe& recipe : recipes(kind)) {
+            if (!may_reach(kind, recipe.mode)) continue;
+            list.push_back({kind, std::string(recipe.mode)});
+        }
+    }
+    return list;
+}
+
+std::vector<Case> cases_with_placements() {
+    std::vector<Case> list = cases();
+    std::erase_if(list, [](const Case& recipe) {
+        return recipe.kind == CollectiveKind::broadcast;  // it has one buffer
+    });
+    return list;
+}
+
+class Reach : public testing::TestWithParam<std::tuple<Ranks, Case>> {};
+
+TEST_P(Reach, GivesWhatItMust) {
+    const auto& [ranks, recipe] = GetParam();
+    const ReachingProfile profile(recipe.kind, recipe.mode);
+    for (const int nranks : {1, 2, 3, 5}) {
+        test::run_ranks(ranks, nranks, [&](Communicator& comm) {
+            for (const std::uint64_t count : {0, 1, 13, 1000, 9001}) {
+                Task task{.kind = recipe.kind, .nranks = nranks, .count = count, .seed = 3};
+                if (has_root(task.kind)) task.root = nranks / 2;
+                test::attempt<std::int16_t>(comm, task);
+                test::attempt<double>(comm, task);
+            }
+        });
+    }
+}
+
+// Who has its data in place and who has not must not matter to others.
+class ReachPlacements : public Reach {};
+
+TEST_P(ReachPlacements, MayDiffer) {
+    const auto& [ranks, recipe] = GetParam();
+    const ReachingProfile profile(recipe.kind, recipe.mode);
+    test::run_ranks(ranks, 3, [&](Communicator& comm) {
+        for (unsigned turn = 0; turn < 6; ++turn) {
+            const Task task{.kind = recipe.kind, .nranks = 3, .count = 501, .seed = turn};
+            const Attempt<float> call(comm, task);
+            if ((turn + static_cast<unsigned>(comm.rank())) % 2 == 0) {
+                call.separate();
+            } else {
+                call.in_place();
+            }
+        }
+    });
+}
+
+std::string case_name(const testing::TestParamInfo<std::tuple<Ranks, Case>>& info) {
+    const auto& [ranks, recipe] = info.param;
+    return fmt::format("{}_{}_{}", name(recipe.kind), recipe.mode,
+                       ranks == Ranks::threads ? "threads" : "processes");
+}
+
+INSTANTIATE_TEST_SUITE_P(All, Reach,
+                         testing::Combine(testing::Values(Ranks::threads, Ranks::processes),
+                                          testing::ValuesIn(cases())),
+                         case_name);
+
+INSTANTIATE_TEST_SUITE_P(All, ReachPlacements,
+                         testing::Combine(testing::Values(Ranks::threads, Ranks::processes),
+                                          testing::ValuesIn(cases_with_placements())),
+                         case_name);
+
+// ---- where the system does not allow it
+
+// From here on the system calls fail, in this process and its children.
+void forbid_reaching() {
+    sock_filter program[] = {
+        BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(seccomp_data, nr)),
+        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_process_vm_readv, 1, 0),
+        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_process_vm_writev, 0, 1),
+        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EPERM),
+        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+    };
+    const sock_fprog filter{std::size(program), program};
+    if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0 ||
+        prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &filter) != 0) {
+        throw std::runtime_error("no filter");
+    }
+}
+
+// What `body` returns in a child process.
+int status_in_child(const std::function<int()>& body) {
+    const pid_t child = fork();
+    if (child == 0) _exit(body());
+    int status = 0;
+    waitpid(child, &status, 0);
+    return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+}
+
+constexpr int kNoFilter = 77;
+
+TEST(OutOfReach, AnotherRecipeIsTaken) {
+    const ReachingProfile profile(CollectiveKind::all_to_all, "mesh");
+    const int status = status_in_child([] {
+        try {
+            forbid_reaching();
+        } catch (const std::runtime_error&) {
+            return kNoFilter;
+        }
+        return Communicator::fork(3, [](Communicator& comm) {
+            const Task task{.kind = CollectiveKind::all_to_all, .nranks = 3, .count = 70001};
+            for (int i = 0; i < 3; ++i) test::attempt<float>(comm, task);
+            const std::vector<float> input(3 * task.count);
+            std::vector<float> output(input.size());
+            const Call call = call::all_to_all(input, output);
+            if (comm.recipe(call) != "pipeline") throw std::runtime_error(comm.recipe(call));
+            Prepared prepared = comm.prepare(call);
+            prepared.run();
+        });
+    });
+    if (status == kNoFilter) GTEST_SKIP() << "the system installs no filters";
+    EXPECT_EQ(status, 0);
+}
+
+// A call prepared before anything is known.
+TEST(OutOfReach, APreparedCallChangesItsRecipe) {
+    const ReachingProfile profile(CollectiveKind::allgather, "mesh");
+    const int status = status_in_child([] {
+        try {
+            forbid_reaching();
+        } catch (const std::runtime_error&) {
+            return kNoFilter;
+        }
+        return Communicator::fork(2, [](Communicator& comm) {
+            const std::vector<int> input(1000, comm.rank());
+            std::vector<int> output(2000, -1);
+            Prepared prepared = comm.prepare(call::allgather(input, output));
+            for (int i = 0; i < 3; ++i) {
+                std::fill(output.begin(), output.end(), -1);
+                prepared.run();
+                for (std::size_t at = 0; at < output.size(); ++at) {
+                    if (output[at] != static_cast<int>(at / 1000)) throw std::runtime_error("?");
+                }
+            }
+        });
+    });
+    if (status == kNoFilter) GTEST_SKIP() << "the system installs no filters";
+    EXPECT_EQ(status, 0);
+}
+
+// ---- faults
+
+// Where ranks in other processes leave what they were told.
+class Messages {
+public:
+    static constexpr std::size_t kRoom = 1024;
+
+    explicit Messages(int nranks) : bytes_(kRoom * static_cast<std::size_t>(nranks)) {
+        text_ = static_cast<char*>(
+            mmap(nullptr, bytes_, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0));
+    }
+    ~Messages() { munmap(text_, bytes_); }
+    Messages(const Messages&) = delete;
+    Messages& operator=(const Messages&) = delete;
+
+    char* of(int rank) { return text_ + kRoom * static_cast<std::size_t>(rank); }
+    void put(int rank, const std::string& message) {
+        std::snprintf(of(rank), kRoom, "%s", message.c_str());
+    }
+
+private:
+    std::size_t bytes_;
+    char* text_;
+};
+
+TEST(ReachFaults, ABufferThatIsNoMemoryIsReportedToAll) {
+    const ReachingProfile profile(CollectiveKind::allgather, "mesh");
+    Messages messages(2);
+    Communicator::fork(2, [&](Communicator& comm) {
+        std::vector<float> buffer(2000);
+        std::span<float> mine = buffer;
+        if (comm.rank() == 1) {
+            void* const nothing =
+                mmap(nullptr, 8000, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+            mine = {static_cast<float*>(nothing), 2000};
+        }
+        messages.put(comm.rank(), test::told_by([&] {
+                         comm.run(call::in_place(CollectiveKind::allgather,
+                                                 writable_memory_of(mine), ReduceOp::sum, 0));
+                     }));
+    });
+    for (const int rank : {0, 1}) {
+        EXPECT_THAT(messages.of(rank),
+                    testing::MatchesRegex(
+                        "rank [01]: its buffer, or that of a rank that copies from or to it, is "
+                        "not memory that can be read and written:\n"
+                        "  rank 0: allgather of 1000 f32\n  rank 1: allgather of 1000 f32"));
+    }
+}
+
+TEST(ReachFaults, ARankThatDiesWhileOthersCopyIsNamed) {
+    const ReachingProfile profile(CollectiveKind::all_to_all, "mesh");
+    for (int turn = 0; turn < 8; ++turn) {
+        const test::Leftovers before = test::leftovers();
+        Messages messages(3);
+        Communicator::fork(3, [&](Communicator& comm) {
+            const std::vector<float> input(3 << 18);
+            std::vector<float> output(input.size());
+            const auto end = std::chrono::steady_clock::now() + std::chrono::milliseconds(2 * turn);
+            messages.put(comm.rank(), test::told_by([&] {
+                             for (;;) {
+                                 comm.all_to_all(input, output);
+                                 if (comm.rank() == 1 && std::chrono::steady_clock::now() >= end) {
+                                     raise(SIGKILL);
+                                 }
+                             }
+                         }));
+        });
+        for (const int rank : {0, 2}) {
+            EXPECT_THAT(
+                messages.of(rank),
+                testing::MatchesRegex(fmt::format(
+                    "rank 1 died; rank {} was in all_to_all of 262144 f32 .call [0-9]+.", rank)));
+        }
+        EXPECT_EQ(test::leftovers(), before);
+    }
+}
+
+}  // namespace
+}  // namespace peal::comm
