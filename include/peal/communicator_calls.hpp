@@ -78,15 +78,17 @@ concept Writable = requires(B&& b) {
 struct Call {
     CollectiveKind kind = CollectiveKind::barrier;
     Element element = Element::u8;
+    Element output_element = Element::u8;  // must be `element`
     ReduceOp op = ReduceOp::sum;
-    int root = 0;
-    bool single = false;  // one buffer, `output`, in place
     const void* input = nullptr;
     void* output = nullptr;
     std::uint64_t input_count = 0;
     std::uint64_t output_count = 0;
-    Element output_element = Element::u8;  // must be `element`
     const WindowMemory* window = nullptr;  // the data is here instead
+    // Words of their own: a call is compared with the last one right after it was written, and
+    // reading several fields at once would wait until they have left the core.
+    alignas(8) int root = 0;
+    alignas(8) bool single = false;  // one buffer, `output`, in place
     std::span<const std::int64_t> counts =
         {};  // all_to_all_v: counts[from * P + to], on every rank
 };
@@ -99,35 +101,35 @@ inline Call in_place(CollectiveKind kind, Memory buffer, ReduceOp op = ReduceOp:
                      int root = 0) {
     return {.kind = kind,
             .element = buffer.element,
+            .output_element = buffer.element,
             .op = op,
-            .root = root,
-            .single = true,
             .output = buffer.data,
             .output_count = buffer.count,
-            .output_element = buffer.element};
+            .root = root,
+            .single = true};
 }
 inline Call between(CollectiveKind kind, ConstMemory input, Memory output,
                     ReduceOp op = ReduceOp::sum, int root = 0) {
     return {.kind = kind,
             .element = input.element,
+            .output_element = output.element,
             .op = op,
-            .root = root,
             .input = input.data,
             .output = output.data,
             .input_count = input.count,
             .output_count = output.count,
-            .output_element = output.element};
+            .root = root};
 }
 template <ElementType T>
 Call in_window(CollectiveKind kind, const Window<T>& window, ReduceOp op = ReduceOp::sum,
                int root = 0) {
     return {.kind = kind,
             .element = element_of<T>,
-            .op = op,
-            .root = root,
-            .output_count = window.size(),
             .output_element = element_of<T>,
-            .window = &window};
+            .op = op,
+            .output_count = window.size(),
+            .window = &window,
+            .root = root};
 }
 
 // ---- everybody gives, everybody gets

@@ -54,7 +54,7 @@ void Group::begin(const Request& request) {
 }
 
 // Begins the request, or the meeting that must come before.
-void Group::proceed() {
+inline void Group::proceed() {
     const Routine& routine = usable(*request_->routine);
     const bool must_come_first = routine.lane == Lane::reach && !turns_.have_met();
     if (must_come_first || turns_.must_meet(routine.ring_bytes)) {
@@ -68,7 +68,7 @@ void Group::proceed() {
 
 // Another routine for the same, where private memory is out of reach. Once all have met, that is
 // settled: all ranks decide alike.
-const Routine& Group::usable(const Routine& wanted) {
+inline const Routine& Group::usable(const Routine& wanted) {
     if (wanted.lane != Lane::reach || !turns_.have_met()) [[likely]]
         return wanted;
     if (world_->header().out_of_reach.load(std::memory_order_relaxed) == 0) return wanted;
@@ -78,7 +78,7 @@ const Routine& Group::usable(const Routine& wanted) {
 }
 
 // From here on an error names the call.
-void Group::announce(Stamp stamp) {
+inline void Group::announce(Stamp stamp) {
     phase_ = Phase::carrying;
     stamp_ = stamp;
     turn_.number = turns_.next();
@@ -100,14 +100,14 @@ std::uint64_t Group::hand_out(Affair affair, std::uint64_t number) {
     return parcel.load(std::memory_order_relaxed);
 }
 
-void Group::take_turn(std::uint64_t ring_bytes, Stamp stamp) {
+inline void Group::take_turn(std::uint64_t ring_bytes, Stamp stamp) {
     turn_ = turns_.take(ring_bytes);
     stamp_ = stamp;
     seal_ = (seal_ ^ stamp) * 0x9e3779b97f4a7c15;
     log();
 }
 
-void Group::enter(const Routine& routine, Stamp stamp) {
+inline void Group::enter(const Routine& routine, Stamp stamp) {
     take_turn(routine.ring_bytes, stamp);
     carried_ = &routine;
     bind(routine);
@@ -131,13 +131,13 @@ void Group::own_next_lines() const {
     }
 }
 
-void Group::leave_turn() {
+inline void Group::leave_turn() {
     generations_[turn_.slot] += carried_->advance;
     if (carried_->is_full) turns_.heard_from_all(turn_.number);
 }
 
 // Release: pairs with called(), by which others learn what this rank called.
-void Group::log() {
+inline void Group::log() {
     LogEntry& entry = self_.log[turn_.number % Member::kLog];
     entry.stamp.store(stamp_, std::memory_order_relaxed);
     entry.turns.store(turn_.number + 1, std::memory_order_release);
@@ -145,53 +145,59 @@ void Group::log() {
 
 // ---------------------------------------------------------------------------- memory
 
-void Group::bind(const Routine& routine) {
+inline void Group::bind(const Routine& routine) {
     const Routine::Wiring& wiring = routine.wiring;
     const std::uint64_t stride = memory_.rank_stride();
-    const std::size_t buffers = routine.plan.buffers.size();
-    if (bound_.size() <= buffers) bound_.resize(buffers + 1);
+    if (bound_.size() <= static_cast<std::size_t>(wiring.tiles)) bound_.resize(wiring.tiles + 1U);
     for (std::size_t i = 0; i < wiring.arguments.size() && wiring.arguments[i] >= 0; ++i) {
         at(wiring.arguments[i]) = {.base = request_->arguments[i]};
     }
-    if (wiring.data >= 0) at(wiring.data) = data_of(routine);
+    if (wiring.data >= 0) {
+        BoundBuffer& data = at(wiring.data);
+        data.base = data_of(routine);
+        data.rank_stride = stride;
+        if (routine.lane == Lane::window) data.rank_stride = request_->window.rank_stride;
+        if (routine.lane == Lane::reach) data.rank_stride = 0;  // peers' parts are elsewhere
+    }
     at(wiring.signal) = {memory_.slot(turn_.slot) + kLinePayload + sizeof(Stamp), stride,
                          generations_[turn_.slot], seal_};
-    bound_[buffers] = {.base = tiles(routine.plan.tile_bytes)};
+    at(wiring.tiles) = {.base = tiles(routine.plan.tile_bytes)};
 }
 
-BoundBuffer Group::data_of(const Routine& routine) {
-    const std::uint64_t stride = memory_.rank_stride();
+inline std::byte* Group::data_of(const Routine& routine) {
     switch (routine.lane) {
-        case Lane::line: return {memory_.slot(turn_.slot), stride};
-        case Lane::box: return {memory_.box(turn_.slot), stride};
-        case Lane::ring: return {memory_.ring(turn_.ring_offset), stride};
-        case Lane::bulk: return {memory_.bulk(), stride};
-        case Lane::window: return {request_->window.base, request_->window.rank_stride};
-        case Lane::reach: {
-            const bool in_place = routine.shape.placement == Placement::in_place;
-            std::byte* const result = request_->arguments[in_place ? 0 : 1];
-            peers_.show(turn_.slot, result);
-            return {result, 0};
-        }
+        case Lane::line: return memory_.slot(turn_.slot);
+        case Lane::box: return memory_.box(turn_.slot);
+        case Lane::ring: return memory_.ring(turn_.ring_offset);
+        case Lane::bulk: return memory_.bulk();
+        case Lane::window: return request_->window.base;
+        case Lane::reach: return show_result(routine);
         case Lane::none: break;
     }
-    return {};
+    return nullptr;
 }
 
-std::byte* Group::tiles(std::uint64_t bytes) {
+std::byte* Group::show_result(const Routine& routine) {
+    const bool in_place = routine.shape.placement == Placement::in_place;
+    std::byte* const result = request_->arguments[in_place ? 0 : 1];
+    peers_.show(turn_.slot, result);
+    return result;
+}
+
+inline std::byte* Group::tiles(std::uint64_t bytes) {
     if (tiles_.size() < bytes) tiles_.resize(bytes);
     return tiles_.data();
 }
 
 // ---------------------------------------------------------------------------- carrying out
 
-void Group::wake_whom_it_rang() {
+inline void Group::wake_whom_it_rang() {
     ring_if_asleep(*world_, members_[static_cast<std::size_t>(core_.last().dst.rank)]);
 }
 
 bool Group::go_on() {
     while (phase_ != Phase::idle) {
-        switch (core_.step()) {
+        switch (core_.run()) {
             case Outcome::progressed: break;
             case Outcome::rang: wake_whom_it_rang(); break;
             case Outcome::foreign: pass_foreign_ring(); break;
@@ -210,28 +216,28 @@ bool Group::go_on() {
 }
 
 void Group::finish() {
-    bool is_done = go_on();
+    if (go_on()) return;
     own_next_lines();  // while there is nothing else to do
-    while (!is_done) {
+    do {
         wait_for_ring();
-        is_done = go_on();
-    }
+    } while (!go_on());
 }
 
-void Group::wait_for_ring() {
+// Most rings come at once; neither the clock nor anybody's failure is asked before that is over.
+inline void Group::wait_for_ring() {
+    constexpr int kGlances = 200;
+    constexpr int kGlancesAtFullSpeed = 60;  // relax() costs as much as a hand-over
+    const bool has_rung = spinning_pays(*world_) && core_.look(kGlances, [](int glance) {
+        if (glance >= kGlancesAtFullSpeed) relax();
+    });
+    if (!has_rung) wait_longer();
+}
+
+void Group::wait_longer() {
     const auto ready = [this] {
         return !core_.is_blocked() ||
                memory_.head().failure.load(std::memory_order_acquire) != GroupHead::none;
     };
-    // Most rings come at once; the clock is not asked before that is over.
-    constexpr int kGlances = 200;
-    constexpr int kGlancesAtFullSpeed = 60;  // relax() costs as much as a hand-over
-    if (spinning_pays(*world_)) {
-        for (int i = 0; i < kGlances; ++i) {
-            if (ready()) break;
-            if (i >= kGlancesAtFullSpeed) relax();
-        }
-    }
     const Clock::time_point begin = ready() ? Clock::time_point() : Clock::now();
     while (!ready()) {
         Clock::time_point until = Clock::now() + Patience::kNap;
@@ -272,7 +278,7 @@ void Group::carry_out(const KernelRequest& request) {
     bound_.assign(request.memory.begin(), request.memory.end());
     bound_.push_back({.base = tiles(request.tape->plan->tile_bytes)});
     core_.start(*request.tape, bound_);
-    for (Outcome outcome = core_.step(); outcome != Outcome::done; outcome = core_.step()) {
+    for (Outcome outcome = core_.run(); outcome != Outcome::done; outcome = core_.run()) {
         if (outcome == Outcome::blocked) wait_for_ring();
         if (outcome == Outcome::rang) wake_whom_it_rang();
     }

@@ -148,13 +148,15 @@ private:
     void carry_out(const KernelRequest& request);
     void bind(const Routine& routine);
     BoundBuffer& at(std::int16_t buffer) { return bound_[static_cast<std::size_t>(buffer)]; }
-    BoundBuffer data_of(const Routine& routine);
+    std::byte* data_of(const Routine& routine);
+    std::byte* show_result(const Routine& routine);
     void own_next_lines() const;
     void leave_turn();
     void log();
     std::byte* tiles(std::uint64_t bytes);
     void wake_whom_it_rang();
     void wait_for_ring();
+    void wait_longer();
 
     // failure.cpp
     void look_around(Clock::duration waited);

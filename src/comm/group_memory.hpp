@@ -48,7 +48,7 @@ public:
     static constexpr std::uint64_t kBulkBytes = kMaxStageBytes;
 
     GroupMemory(World& world, std::uint64_t extent, int nranks)
-        : base_(world.at(extent)), nranks_(static_cast<std::uint64_t>(nranks)) {}
+        : GroupMemory(world.at(extent), nranks) {}
 
     static std::uint64_t bytes(int nranks) {
         return kHeadBytes +
@@ -65,14 +65,14 @@ public:
     }
     // Room for a few hundred bytes from each rank; none among many ranks.
     std::byte* box(std::uint64_t slot) const {
-        return part(0) + box_offset() + place(slot) * box_bytes(static_cast<int>(nranks_));
+        return part(0) + box_offset_ + place(slot) * box_bytes(static_cast<int>(nranks_));
     }
     static std::uint64_t box_bytes(int nranks) {
         return nranks <= 16 ? static_cast<std::uint64_t>(nranks) * 512 : 0;
     }
-    std::byte* ring(std::uint64_t offset) const { return part(0) + ring_offset() + offset; }
-    std::byte* bulk() const { return part(0) + ring_offset() + kRingBytes; }
-    std::uint64_t rank_stride() const { return ring_offset() + kRingBytes + kBulkBytes; }
+    std::byte* ring(std::uint64_t offset) const { return part(0) + ring_offset_ + offset; }
+    std::byte* bulk() const { return part(0) + ring_offset_ + kRingBytes; }
+    std::uint64_t rank_stride() const { return ring_offset_ + kRingBytes + kBulkBytes; }
     std::byte* part(int rank) const {
         return base_ + kHeadBytes + static_cast<std::uint64_t>(rank) * rank_stride();
     }
@@ -84,7 +84,10 @@ private:
     static_assert(sizeof(GroupHead) <= kHeadBytes && sizeof(Member) <= kMemberBytes);
 
     GroupMemory(std::byte* base, int nranks)
-        : base_(base), nranks_(static_cast<std::uint64_t>(nranks)) {}
+        : base_(base),
+          nranks_(static_cast<std::uint64_t>(nranks)),
+          box_offset_(kMemberBytes + whole_pages(Turns::kSlots * nranks_ * kCacheLineBytes)),
+          ring_offset_(box_offset_ + whole_pages(Turns::kSlots * box_bytes(nranks))) {}
 
     static std::uint64_t place(std::uint64_t slot) {
         static_assert(Turns::kSlots == 16);
@@ -95,15 +98,10 @@ private:
     static std::uint64_t whole_pages(std::uint64_t bytes) {
         return (bytes + kPage - 1) / kPage * kPage;
     }
-    std::uint64_t box_offset() const {
-        return kMemberBytes + whole_pages(Turns::kSlots * nranks_ * kCacheLineBytes);
-    }
-    std::uint64_t ring_offset() const {
-        return box_offset() + whole_pages(Turns::kSlots * box_bytes(static_cast<int>(nranks_)));
-    }
 
     std::byte* base_;
     std::uint64_t nranks_;
+    std::uint64_t box_offset_, ring_offset_;  // in a rank's part
 };
 
 }  // namespace peal::comm

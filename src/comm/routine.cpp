@@ -92,6 +92,7 @@ bool hears_from_all(CollectiveKind kind) { return !has_root(kind); }
 
 Routine::Wiring wiring_of(const Plan& plan) {
     Routine::Wiring wiring;
+    wiring.tiles = static_cast<std::int16_t>(plan.buffers.size());
     std::size_t arguments = 0;
     for (std::size_t b = 0; b < plan.buffers.size(); ++b) {
         const auto index = static_cast<std::int16_t>(b);

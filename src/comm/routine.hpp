@@ -51,6 +51,7 @@ struct Routine {
         std::array<std::int16_t, 2> arguments = {-1, -1};
         std::int16_t data = -1;
         std::int16_t signal = -1;
+        std::int16_t tiles = 0;
     } wiring;
 };
 

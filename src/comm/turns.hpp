@@ -37,13 +37,14 @@ public:
     // largest_stage()). A slot is kept back so that there is always room for the meeting.
     bool must_meet(std::uint64_t bytes) const {
         if (next_ - complete_ >= kSlots - 1) return true;
+        if (bytes == 0) return false;
         const std::uint64_t oldest = complete_ == next_ ? head_ : begin_[complete_ % kSlots];
         return begin_of(bytes) + bytes - oldest > ring_bytes_;
     }
 
     Turn take(std::uint64_t bytes) {
         const std::uint64_t begin = begin_of(bytes);
-        const Turn turn{next_, next_ % kSlots, begin % ring_bytes_};
+        const Turn turn{next_, next_ % kSlots, bytes == 0 ? 0 : begin % ring_bytes_};
         begin_[turn.slot] = begin;
         head_ = begin + bytes;
         ++next_;
@@ -64,6 +65,7 @@ public:
 private:
     // Where the next bytes begin, counted since the start; they do not wrap around.
     std::uint64_t begin_of(std::uint64_t bytes) const {
+        if (bytes == 0) return head_;  // most calls: a division is long
         const std::uint64_t at = head_ % ring_bytes_;
         return at + bytes <= ring_bytes_ ? head_ : head_ + (ring_bytes_ - at);
     }

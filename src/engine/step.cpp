@@ -26,20 +26,17 @@ std::string_view type_name() {
 
 }  // namespace
 
-void Core::start(const Tape& tape, std::span<const BoundBuffer> memory, Reach* reach) {
-    tape_ = &tape;
-    memory_ = memory.data();
-    reach_ = reach;
-    position_ = 0;
-    flags_.clear();
-}
-
 Outcome Core::step() {
     if (is_done()) {
         finish_streams();
         return Outcome::done;
     }
-    const Op& op = tape_->ops[position_];
+    const Outcome outcome = carry_out(*next_);
+    if (outcome == Outcome::progressed || outcome == Outcome::rang) ++next_;
+    return outcome;
+}
+
+Outcome Core::carry_out(const Op& op) {
     Outcome outcome = Outcome::progressed;
     switch (op.code) {
         case Opcode::copy:
@@ -75,8 +72,6 @@ Outcome Core::step() {
         case Opcode::wait_flag: outcome = wait_flag(op); break;
         case Opcode::pipe_barrier: break;
     }
-    const bool is_carried_out = outcome == Outcome::progressed || outcome == Outcome::rang;
-    if (is_carried_out) ++position_;
     return outcome;
 }
 
@@ -92,53 +87,46 @@ Outcome Core::reach_out(const Op& op) {
 }
 
 void Core::reduce(const Op& op) {
-    sources_.clear();
-    for (std::uint32_t i = 0; i < op.source_count; ++i) {
-        sources_.push_back(address(tape_->sources[op.first_source + i]));
+    const void* few[8];
+    const void** sources = few;
+    if (op.source_count > std::size(few)) {
+        sources_.resize(op.source_count);
+        sources = sources_.data();
     }
-    kernels::reduce(op.element, op.reduce, address(op.dst), sources_, op.count, stores_of(op));
+    const Place* const places = tape_->sources.data() + op.first_source;
+    for (std::uint32_t i = 0; i < op.source_count; ++i) sources[i] = address(places[i]);
+    kernels::reduce(op.element, op.reduce, address(op.dst), {sources, op.source_count}, op.count,
+                    stores_of(op));
     has_streamed_ |= op.streams;
 }
 
 // ---------------------------------------------------------------------------- signals
 
-void Core::notify(const Op& op) {
-    finish_streams();
-    const std::uint64_t stamp = memory_[op.dst.buffer].stamp;
-    if (stamp != 0) detail::stamp_at(address(op.dst)).store(stamp, std::memory_order_relaxed);
-    const std::int64_t value = value_of(op);
-    if (op.element == Element::i64) {
-        ring<std::int64_t>(op, value);
-    } else {
-        ring<std::int32_t>(op, value);
+// An add also hands on what the cell's earlier notifiers did, because a read-modify-write continues
+// their release sequences.
+template <class Integer>
+void Core::add(const Op& op, Integer value) {
+    const Integer before =
+        detail::atomic_at<Integer>(address(op.dst)).fetch_add(value, std::memory_order_release);
+    Integer after = 0;
+    if (__builtin_add_overflow(before, value, &after)) {
+        throw_overflow(
+            fmt::format("{} + {} does not fit in {}", before, value, type_name<Integer>()));
     }
 }
 
-// Release: pairs with the acquire in seen(). Whoever sees the new value sees all that this rank did
-// before. An add also hands on what the cell's earlier notifiers did, because a read-modify-write
-// continues their release sequences.
-template <class Integer>
-void Core::ring(const Op& op, std::int64_t value) {
-    std::atomic_ref<Integer> cell = detail::atomic_at<Integer>(address(op.dst));
-    if (!std::in_range<Integer>(value)) {
-        throw_overflow(fmt::format("{} does not fit in {}", value, type_name<Integer>()));
+void Core::ring_otherwise(const Op& op, std::int64_t value) {
+    if (op.element == Element::i64) return add(op, value);
+    if (!std::in_range<std::int32_t>(value)) {
+        throw_overflow(fmt::format("{} does not fit in {}", value, type_name<std::int32_t>()));
     }
-    const auto operand = static_cast<Integer>(value);
-    if (op.code == Opcode::notify_set) {
-        cell.store(operand, std::memory_order_release);
-        return;
-    }
-    const Integer before = cell.fetch_add(operand, std::memory_order_release);
-    Integer after = 0;
-    if (__builtin_add_overflow(before, operand, &after)) {
-        throw_overflow(
-            fmt::format("{} + {} does not fit in {}", before, operand, type_name<Integer>()));
-    }
+    const auto narrow = static_cast<std::int32_t>(value);
+    if (op.code == Opcode::notify_add) return add(op, narrow);
+    detail::atomic_at<std::int32_t>(address(op.dst)).store(narrow, std::memory_order_release);
 }
 
 // Stores that bypass the caches are not ordered by a release; this makes them so.
-void Core::finish_streams() {
-    if (!has_streamed_) return;
+void Core::fence_streams() {
     kernels::fence_streams();
     has_streamed_ = false;
 }
@@ -146,9 +134,9 @@ void Core::finish_streams() {
 void Core::throw_value_overflow() const { throw_overflow("the value does not fit in 64 bits"); }
 
 void Core::throw_overflow(const std::string& what) const {
-    const Instruction& instruction = plan().instructions[position_];
+    const Instruction& instruction = plan().instructions[position()];
     throw Error(Fault::wrong, fmt::format("signal overflow: rank {}  instruction {}  {}{}\n  {}",
-                                          plan().rank, position_, to_text(instruction, plan()),
+                                          plan().rank, position(), to_text(instruction, plan()),
                                           source_note(plan(), instruction), what));
 }
 

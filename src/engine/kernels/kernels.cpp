@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cassert>
 #include <cstring>
+#include <limits>
 #include <vector>
 
 #include <hwy/cache_control.h>
@@ -47,12 +48,8 @@ void StreamBytes(std::uint8_t* dst, const std::uint8_t* src, std::size_t bytes) 
 
 #else
 
-// So few are done sooner one by one than by filling a vector with them.
-constexpr std::size_t kFewElements = 4;
-
 void Reduce(Element element, ReduceOp op, void* dst, std::span<const void* const> sources,
             std::size_t count) {
-    if (count <= kFewElements) return scalar::reduce(element, op, dst, sources, count);
     auto* to = static_cast<std::uint8_t*>(dst);
     const Sources from{sources.data(), sources.size()};
     const std::size_t bytes = count * bytes_of(element);
@@ -127,6 +124,30 @@ void stream_bytes(void* dst, const void* src, std::size_t bytes) {
     (static_cast<std::uint8_t*>(dst), static_cast<const std::uint8_t*>(src), bytes);
 }
 
+// So few are done sooner one by one than by filling a vector with them.
+constexpr std::size_t kFewElements = 4;
+
+template <class T>
+void add_few(T* dst, std::span<const void* const> sources, std::size_t count) {
+    for (std::size_t i = 0; i < count; ++i) {
+        T sum = static_cast<const T*>(sources[0])[i];
+        for (const void* source : sources.subspan(1)) sum += static_cast<const T*>(source)[i];
+        dst[i] = sum == sum ? sum : std::numeric_limits<T>::quiet_NaN();
+    }
+}
+
+// Most are sums of floats.
+void reduce_few(Element element, ReduceOp op, void* dst, std::span<const void* const> sources,
+                std::size_t count) {
+    if (op == ReduceOp::sum && element == Element::f32) {
+        return add_few(static_cast<float*>(dst), sources, count);
+    }
+    if (op == ReduceOp::sum && element == Element::f64) {
+        return add_few(static_cast<double*>(dst), sources, count);
+    }
+    scalar::reduce(element, op, dst, sources, count);
+}
+
 // Piece by piece through a buffer that stays in the nearest cache: the folds need to know one way
 // of storing only.
 void reduce_streaming(Element element, ReduceOp op, void* dst, std::span<const void* const> sources,
@@ -168,6 +189,7 @@ void reduce(Element element, ReduceOp op, void* dst, std::span<const void* const
     assert(!sources.empty());
     if (count == 0) return;
     if (stores == Stores::bypass) return reduce_streaming(element, op, dst, sources, count);
+    if (count <= kFewElements) return reduce_few(element, op, dst, sources, count);
     HWY_DYNAMIC_DISPATCH(Reduce)(element, op, dst, sources, count);
 }
 

@@ -18,6 +18,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <span>
 
 #include "peal/element.hpp"
@@ -28,6 +29,10 @@ namespace peal::kernels {
 // Where results go. `bypass` is for results that nobody reads soon: they do not pass through the
 // caches, and fence_streams() must follow before others are told of them.
 enum class Stores : std::uint8_t { cached, bypass };
+
+// A few bytes cost more to hand to a function than to copy.
+inline constexpr std::size_t kFewBytes = 32;
+inline void copy_few(void* dst, const void* src, std::size_t bytes);
 
 // The ranges do not overlap.
 void copy_bytes(void* dst, const void* src, std::size_t bytes, Stores stores = Stores::cached);
@@ -55,5 +60,27 @@ void row_sum(Element element, void* dst, const void* src, std::size_t count);
 // taken as it is, for the other floats it is rounded to f32, for integers it is truncated towards
 // zero to i64 (saturating, NaN is 0) and wraps. dst may equal src; fill ignores src.
 void map(MapOp op, Element element, double scalar, void* dst, const void* src, std::size_t count);
+
+namespace detail {
+
+// The first and the last kPiece of at least as many; they may overlap.
+template <std::size_t kPiece>
+inline void copy_ends(void* dst, const void* src, std::size_t bytes) {
+    std::byte first[kPiece], last[kPiece];
+    std::memcpy(first, src, kPiece);
+    std::memcpy(last, static_cast<const std::byte*>(src) + bytes - kPiece, kPiece);
+    std::memcpy(dst, first, kPiece);
+    std::memcpy(static_cast<std::byte*>(dst) + bytes - kPiece, last, kPiece);
+}
+
+}  // namespace detail
+
+inline void copy_few(void* dst, const void* src, std::size_t bytes) {
+    if (bytes >= 16) return detail::copy_ends<16>(dst, src, bytes);
+    if (bytes >= 8) return detail::copy_ends<8>(dst, src, bytes);
+    if (bytes >= 4) return detail::copy_ends<4>(dst, src, bytes);
+    if (bytes >= 2) return detail::copy_ends<2>(dst, src, bytes);
+    if (bytes == 1) *static_cast<std::byte*>(dst) = *static_cast<const std::byte*>(src);
+}
 
 }  // namespace peal::kernels
