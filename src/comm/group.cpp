@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "comm/group.hpp"
 
+#include <sched.h>
+
 #include <algorithm>
 
 namespace peal::comm {
@@ -27,7 +29,7 @@ Group::Group(std::shared_ptr<World> world, std::vector<int> members, int rank, s
       table_(std::move(table)),
       routines_(table_, rank, nranks(), limits(nranks())),
       peers_(*world_, memory_, members_, rank),
-      turns_(GroupMemory::kRingBytes),
+      turns_(GroupMemory::kRingBytes, nranks()),
       meeting_(make_meeting(*table_, rank, nranks())) {}
 
 Group::~Group() {
@@ -133,7 +135,7 @@ void Group::own_next_lines() const {
 
 inline void Group::leave_turn() {
     generations_[turn_.slot] += carried_->advance;
-    if (carried_->is_full) turns_.heard_from_all(turn_.number);
+    turns_.over(turn_.number, carried_->hearing, carried_->shape.root);
 }
 
 // Release: pairs with called(), by which others learn what this rank called.
@@ -233,9 +235,28 @@ inline void Group::wait_for_ring() {
     if (!has_rung) wait_longer();
 }
 
+// Where ranks outnumber cores, the core is for whoever is wanted next. That may be this rank, if it
+// does not just wait for a root: if no ring that it lacks comes from a rank that wants this very
+// core, it is worth to look for some time, about as long as it takes to hand the core to another
+// rank and get it back.
+bool Group::looks_again() const {
+    constexpr int kGlances = 64;
+    const bool is_wanted_next =
+        phase_ != Phase::kernel && carried_->hearing != Hearing::all_from_root;
+    if (spinning_pays(*world_) || !is_wanted_next) return !core_.is_blocked();
+    const int core = sched_getcpu();
+    const auto is_on_this_core = [&](const Place& cell) {
+        const std::size_t ringer = cell.offset / kCacheLineBytes;
+        const RankRecord& record = world_->header().ranks[members_[ringer]];
+        return record.core.load(std::memory_order_relaxed) == core;
+    };
+    if (core_.lacks(is_on_this_core)) return false;
+    return core_.look(kGlances, [](int) { relax(); });
+}
+
 void Group::wait_longer() {
     const auto ready = [this] {
-        return !core_.is_blocked() ||
+        return looks_again() ||
                memory_.head().failure.load(std::memory_order_acquire) != GroupHead::none;
     };
     const Clock::time_point begin = ready() ? Clock::time_point() : Clock::now();

@@ -157,6 +157,7 @@ private:
     void wake_whom_it_rang();
     void wait_for_ring();
     void wait_longer();
+    bool looks_again() const;
 
     // failure.cpp
     void look_around(Clock::duration waited);

@@ -7,6 +7,7 @@
 
 #include "comm/fence.hpp"
 #include "comm/futex.hpp"
+#include "comm/spread.hpp"
 
 namespace peal::comm {
 namespace {
@@ -32,6 +33,7 @@ void Patience::pause_longer() {
     if (now - start_ < spin) {
         spins_left_ = kSpinsPerLookAtTheClock;
     } else if (now - start_ < spin + (spinning_ ? kYield : kYieldWhenCrowded)) {
+        if (!spinning_) spread_out(world_, rank_);
         sched_yield();
     } else if (!armed_) {
         arm();

@@ -88,7 +88,11 @@ bool settle(Routine& routine, bool reaches, bool closed, int nranks, const Routi
     return true;
 }
 
-bool hears_from_all(CollectiveKind kind) { return !has_root(kind); }
+Hearing hearing_in(CollectiveKind kind) {
+    using enum CollectiveKind;
+    if (!has_root(kind)) return Hearing::all_from_all;
+    return kind == reduce || kind == gather ? Hearing::root_from_all : Hearing::all_from_root;
+}
 
 Routine::Wiring wiring_of(const Plan& plan) {
     Routine::Wiring wiring;
@@ -150,7 +154,7 @@ std::unique_ptr<Routine> make_routine(const Shape& shape, const Table& table, in
         routine->stamp = stamp_of(shape);
         routine->mode = carried_out.mode;
         routine->placement = carried_out.placement;
-        routine->is_full = empty || hears_from_all(shape.kind);
+        routine->hearing = hearing_in(carried_out.kind);
         describe_buffers(*routine, wanted, rank, nranks);
         routine->plan = compile_rank(carried_out, rank, nranks);
         routine->advance = advance_of(routine->plan);

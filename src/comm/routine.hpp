@@ -12,6 +12,7 @@
 
 #include "comm/shape.hpp"
 #include "comm/table.hpp"
+#include "comm/turns.hpp"
 #include "engine/tape.hpp"
 #include "peal/plan.hpp"
 
@@ -39,8 +40,8 @@ struct Routine {
     Lane lane = Lane::none;
     std::uint64_t ring_bytes = 0;   // lane=ring: of the ring, per rank
     std::uint64_t block_bytes = 0;  // lane=box: what each rank has of the window; else 0
-    bool is_full = false;           // every rank hears from every other (src/comm/turns.hpp)
-    std::int64_t advance = 0;       // of the slot's signals
+    Hearing hearing = Hearing::all_from_all;
+    std::int64_t advance = 0;  // of the slot's signals
     std::uint64_t input_count = 0, output_count = 0;
     bool needs_input = true, needs_output = true;  // on this rank
     Plan plan;

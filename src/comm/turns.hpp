@@ -9,23 +9,38 @@
 //   In a call in which every rank hears from every other (a *full* one), whoever returns from turn
 //   t knows that all ranks have entered it, so all have returned from the turns before it.
 //
-// So memory of turn u may be used again once a full turn later than u is over. If it is not, the
+//   The same is known when, in turns from t on, everybody has heard from every rank in its turn as
+//   a root, or every rank has, as a root, heard from everybody.
+//
+// So memory of turn u may be used again once that holds of a turn later than u. If it does not, the
 // ranks meet (a barrier, a full turn of its own) before the call. Every rank makes the same calls,
 // hence the same decisions, without a word being exchanged.
 //
 // This class is pure arithmetic; tests/comm proves sequences of plans placed by it.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
+#include <vector>
 
 namespace peal::comm {
+
+// Who hears from whom in a call.
+enum class Hearing : std::uint8_t {
+    all_from_all,   // a full turn
+    all_from_root,  // and perhaps the root from them
+    root_from_all,
+};
 
 class Turns {
 public:
     static constexpr std::uint64_t kSlots = 16;
 
-    explicit Turns(std::uint64_t ring_bytes) : ring_bytes_(ring_bytes) {}
+    Turns(std::uint64_t ring_bytes, int nranks)
+        : ring_bytes_(ring_bytes),
+          heard_(static_cast<std::size_t>(nranks)),
+          was_heard_(static_cast<std::size_t>(nranks)) {}
 
     struct Turn {
         std::uint64_t number = 0;
@@ -35,11 +50,11 @@ public:
 
     // Whether the ranks must meet before a call that stages this many bytes (at most
     // largest_stage()). A slot is kept back so that there is always room for the meeting.
-    bool must_meet(std::uint64_t bytes) const {
-        if (next_ - complete_ >= kSlots - 1) return true;
-        if (bytes == 0) return false;
-        const std::uint64_t oldest = complete_ == next_ ? head_ : begin_[complete_ % kSlots];
-        return begin_of(bytes) + bytes - oldest > ring_bytes_;
+    bool must_meet(std::uint64_t bytes) {
+        if (has_room(bytes)) [[likely]]
+            return false;
+        complete_ = std::max({complete_, earliest(heard_), earliest(was_heard_)});
+        return !has_room(bytes);
     }
 
     Turn take(std::uint64_t bytes) {
@@ -51,10 +66,15 @@ public:
         return turn;
     }
 
-    // A full turn is over: all ranks have returned from the turns before it.
-    void heard_from_all(std::uint64_t turn) {
-        complete_ = turn;
-        have_met_ = true;
+    // A turn is over. `root` counts where there is one.
+    void over(std::uint64_t turn, Hearing hearing, int root) {
+        if (hearing == Hearing::all_from_all) [[likely]] {
+            complete_ = turn;
+            have_met_ = true;
+        } else {
+            auto& list = hearing == Hearing::all_from_root ? was_heard_ : heard_;
+            list[static_cast<std::size_t>(root)] = turn;
+        }
     }
     // Whether there has been a full turn: all ranks are known to have come.
     bool have_met() const { return have_met_; }
@@ -63,6 +83,15 @@ public:
     std::uint64_t next() const { return next_; }
 
 private:
+    bool has_room(std::uint64_t bytes) const {
+        if (next_ - complete_ >= kSlots - 1) return false;
+        if (bytes == 0) return true;
+        const std::uint64_t oldest = complete_ == next_ ? head_ : begin_[complete_ % kSlots];
+        return begin_of(bytes) + bytes - oldest <= ring_bytes_;
+    }
+    static std::uint64_t earliest(const std::vector<std::uint64_t>& turns) {
+        return *std::min_element(turns.begin(), turns.end());
+    }
     // Where the next bytes begin, counted since the start; they do not wrap around.
     std::uint64_t begin_of(std::uint64_t bytes) const {
         if (bytes == 0) return head_;  // most calls: a division is long
@@ -74,6 +103,9 @@ private:
     std::uint64_t next_ = 0;      // the next turn
     std::uint64_t complete_ = 0;  // all ranks have returned from turns before this one
     bool have_met_ = false;
+    // By rank: the last turn in which it was the root, and heard from all; and was heard by all. (0
+    // says that all ranks have returned from the turns before turn 0.)
+    std::vector<std::uint64_t> heard_, was_heard_;
     std::uint64_t head_ = 0;  // bytes taken so far, with what was skipped at the ring's end
     std::array<std::uint64_t, kSlots> begin_{};  // by slot: where the turn's bytes begin
 };

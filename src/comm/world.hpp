@@ -35,6 +35,8 @@ struct alignas(kCacheLineBytes) RankRecord {
     std::atomic<std::uint32_t> bell = 0;
     // Where a known word is in its private memory; 0 until it has come. (World::enter())
     std::atomic<std::uint64_t> known_word = 0;
+    // The core on which it yielded last, where ranks outnumber cores. (src/comm/spread.hpp)
+    std::atomic<std::int32_t> core = -1;
 };
 
 // The head of the shared memory.

@@ -81,6 +81,9 @@ public:
     // Looks at the wait at hand until it can pass, at most `times`, with a pause after each look.
     template <class Pause>
     bool look(int times, Pause&& pause) const;
+    // Whether a wait on such a cell, from here to the next notify, cannot pass yet.
+    template <class IsSuch>
+    bool lacks(IsSuch&& is_such) const;
     // Whether the next instruction is a notify.
     bool is_about_to_ring() const;
     bool is_done() const { return next_ == end_; }
@@ -183,6 +186,17 @@ bool Core::look(int times, Pause&& pause) const {
     for (int i = 0; i < times; ++i) {
         if (compares(cell.load(std::memory_order_acquire), compare, value)) return true;
         pause(i);
+    }
+    return false;
+}
+
+template <class IsSuch>
+bool Core::lacks(IsSuch&& is_such) const {
+    for (const Op* op = next_; op != end_; ++op) {
+        if (op->code == Opcode::notify_set || op->code == Opcode::notify_add) return false;
+        const bool is_blocked =
+            op->code == Opcode::wait && is_such(op->dst) && wait(*op) == Outcome::blocked;
+        if (is_blocked) return true;
     }
     return false;
 }

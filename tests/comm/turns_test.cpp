@@ -29,7 +29,7 @@ public:
     PlacedCalls(int nranks, std::uint64_t ring_bytes, Care care)
         : nranks_(nranks),
           limits_{kBoxBytes, ring_bytes / 2, 8 << 20},
-          turns_(ring_bytes),
+          turns_(ring_bytes, nranks),
           care_(care) {}
 
     void add(const Shape& shape) {
@@ -80,7 +80,8 @@ private:
             stage.memory.push_back(memory_of(buffer, first, turn));
         }
         stages_.push_back(std::move(stage));
-        if (first.is_full || !care_.knows_who_hears) turns_.heard_from_all(turn.number);
+        const Hearing hearing = care_.knows_who_hears ? first.hearing : Hearing::all_from_all;
+        turns_.over(turn.number, hearing, first.shape.root);
     }
 
     static void shift_data(Plan& plan, std::uint64_t offset) {
@@ -229,6 +230,31 @@ TEST(TurnsProof, HoldsForCallsInWhichNobodyHearsFromAll) {
     }
 }
 
+// Each rank is the root in its turn.
+PlacedCalls rounds(int nranks, CollectiveKind kind, std::uint64_t count) {
+    PlacedCalls calls(nranks, 1 << 20, {});
+    for (int i = 0; i < 60; ++i) {
+        Shape shape{.kind = kind, .element = Element::f32, .count = count};
+        if (kind == CollectiveKind::broadcast) shape.placement = Placement::in_place;
+        shape.root = i % nranks;
+        calls.add(shape);
+    }
+    return calls;
+}
+
+TEST(TurnsProof, NeedsNoMeetingsWhereEverybodyIsTheRootInItsTurn) {
+    using enum CollectiveKind;
+    for (int nranks = 2; nranks <= 8; ++nranks) {
+        for (const CollectiveKind kind : {broadcast, scatter, reduce, gather}) {
+            for (const std::uint64_t count : {1, 100}) {
+                const PlacedCalls calls = rounds(nranks, kind, count);
+                EXPECT_EQ(fault_of(calls.check()), "") << nranks << " ranks, " << count;
+                EXPECT_EQ(calls.meetings(), 0) << name(kind) << " " << nranks << " ranks";
+            }
+        }
+    }
+}
+
 // What the proofs above are worth: without care the same calls are refuted.
 TEST(TurnsProof, FailsWithoutMeetings) {
     for (int nranks = 2; nranks <= 8; ++nranks) {
@@ -242,13 +268,13 @@ TEST(TurnsProof, FailsWithoutMeetings) {
 }
 
 TEST(Turns, SlotsComeRoundAndBytesDoNotWrap) {
-    Turns turns(1000);
+    Turns turns(1000, 2);
     EXPECT_EQ(turns.largest_stage(), 500u);
     EXPECT_EQ(turns.take(400).ring_offset, 0u);
     EXPECT_EQ(turns.take(400).ring_offset, 400u);
     EXPECT_FALSE(turns.must_meet(200));
     EXPECT_TRUE(turns.must_meet(201));  // would begin again at the start, which is in use
-    turns.heard_from_all(1);
+    turns.over(1, Hearing::all_from_all, 0);
     EXPECT_FALSE(turns.must_meet(400));
     EXPECT_TRUE(turns.must_meet(401));  // turn 1 may still be read
     const Turns::Turn third = turns.take(400);
@@ -257,14 +283,30 @@ TEST(Turns, SlotsComeRoundAndBytesDoNotWrap) {
     EXPECT_EQ(third.ring_offset, 0u);
 }
 
+TEST(Turns, RootsThatFollowEachOtherReplaceAMeeting) {
+    Turns turns(1000, 3);
+    const auto take = [&](int root) {
+        turns.over(turns.take(0).number, Hearing::all_from_root, root);
+    };
+    for (int turn = 0; turn < 13; ++turn) take(turn % 2);
+    take(2);  // turn 13
+    EXPECT_FALSE(turns.must_meet(0));
+    take(2);
+    EXPECT_FALSE(turns.must_meet(0));  // turn 15: all were heard in turn 11 or later
+    for (int turn = 15; turn < 26; ++turn) take(0);
+    EXPECT_TRUE(turns.must_meet(0));  // rank 1 was heard in turn 11 for the last time
+    take(1);
+    EXPECT_FALSE(turns.must_meet(0));
+}
+
 TEST(Turns, ASlotIsKeptForTheMeeting) {
-    Turns turns(1000);
+    Turns turns(1000, 2);
     for (std::uint64_t turn = 0; turn < Turns::kSlots - 1; ++turn) {
         EXPECT_FALSE(turns.must_meet(0)) << turn;
         turns.take(0);
     }
     EXPECT_TRUE(turns.must_meet(0));
-    turns.heard_from_all(turns.take(0).number);
+    turns.over(turns.take(0).number, Hearing::all_from_all, 0);
     EXPECT_FALSE(turns.must_meet(0));
 }
 
