@@ -48,7 +48,7 @@ Table built_in_table() {
                 private_rule(allgather, any, "pipeline", 1 * kMiB),
                 private_rule(broadcast, 1 * kKiB, "push"),
                 private_rule(broadcast, 128 * kKiB, "pull"),
-                pair_rule(broadcast, 1536 * kKiB, "pipeline", 1 * kMiB),
+                pair_rule(broadcast, 1536 * kKiB, "pipeline", 768 * kKiB),
                 reach_rule(broadcast, 2, "joint"),
                 private_rule(broadcast, any, "pipeline", 1 * kMiB),
                 private_rule(all_to_all, 64 * kKiB, "push"),
