@@ -118,8 +118,8 @@ const std::vector<Recipe>& recipes(CollectiveKind kind) {
 
 namespace {
 
-// The result fills the window, on every rank.
-bool everybody_gets_all(CollectiveKind kind) {
+// On every rank.
+bool result_fills_window(CollectiveKind kind) {
     using enum CollectiveKind;
     return kind == allreduce || kind == allgather || kind == broadcast || kind == all_to_all;
 }
@@ -134,7 +134,7 @@ bool offers(CollectiveKind kind, std::string_view mode, Placement placement) {
             return kind != CollectiveKind::all_to_all_v &&
                    collectives::entry(kind, mode).use == collectives::TargetUse::any;
         case Placement::into_window:
-            return everybody_gets_all(kind) && offers(kind, mode, Placement::window);
+            return result_fills_window(kind) && offers(kind, mode, Placement::window);
     }
     return false;
 }

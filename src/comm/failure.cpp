@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // When a call cannot end well: how a rank notices, and what it says.
 #include <algorithm>
+#include <cerrno>
 #include <chrono>
+#include <cstring>
 
 #include <fmt/format.h>
 
@@ -52,11 +54,13 @@ void Group::look_around(Clock::duration waited) {
 // The memory of a process is gone a moment before its death is known.
 void Group::fail_to_reach() {
     const int peer = core_.op().code == Opcode::fetch ? core_.op().src.rank : core_.op().dst.rank;
+    const int reason = errno;
     constexpr std::chrono::milliseconds kMoment{200};
-    wait_until(
-        *world_, members_[static_cast<std::size_t>(rank_)], [] { return false; },
-        Clock::now() + kMoment);
-    give_up(GroupHead::lost, peer, turn_.number);
+    const auto is_told = [this] {
+        return memory_.head().failure.load(std::memory_order_acquire) != GroupHead::none;
+    };
+    wait_until(*world_, members_[static_cast<std::size_t>(rank_)], is_told, Clock::now() + kMoment);
+    give_up(GroupHead::lost, peer, turn_.number, reason);
 }
 
 void Group::note_waiting() {
@@ -69,7 +73,7 @@ void Group::note_waiting() {
 
 // The first to give up says why for all. Where a rank has died, whatever else is found follows from
 // that: who was told of it has left.
-void Group::give_up(GroupHead::Failure failure, int culprit, std::uint64_t turn) {
+void Group::give_up(GroupHead::Failure failure, int culprit, std::uint64_t turn, int reason) {
     if (world_->failed_rank() >= 0) fail_by_alarm();
     GroupHead& head = memory_.head();
     std::uint32_t none = GroupHead::none;
@@ -77,6 +81,7 @@ void Group::give_up(GroupHead::Failure failure, int culprit, std::uint64_t turn)
                                              std::memory_order_acq_rel)) {
         head.turn.store(turn, std::memory_order_relaxed);
         head.culprit.store(culprit, std::memory_order_relaxed);
+        head.reason.store(reason, std::memory_order_relaxed);
         head.failure.store(failure, std::memory_order_release);  // pairs with fail_as_reported()
         for (const int member : members_) world_->wake(member);
     }
@@ -101,9 +106,10 @@ void Group::fail_as_reported() {
                              culprit, calls_of_all(turn)));
         case GroupHead::lost:
             fail(Fault::wrong,
-                 fmt::format("rank {}: its buffer, or that of a rank that copies from or to it, is "
-                             "not memory that can be read and written:{}",
-                             culprit, calls_of_all(turn)));
+                 fmt::format("cannot copy from or to the buffer of rank {}: {}; is every rank's "
+                             "buffer memory that can be read and written?{}",
+                             culprit, std::strerror(head.reason.load(std::memory_order_relaxed)),
+                             calls_of_all(turn)));
         default:
             fail(Fault::bound,
                  fmt::format("timeout: rank {} waited too long:{}{}", culprit, standings(),
@@ -128,6 +134,8 @@ void Group::fail_by_alarm() {
 
 void Group::fail(Fault fault, const std::string& message) {
     if (!broken_) broken_ = message;
+    const bool shows_buffer = carried_ != nullptr && carried_->lane == Lane::reach;
+    if (shows_buffer && phase_ != Phase::idle) peers_.wait_for_copiers();
     phase_ = Phase::idle;
     throw Error(fault, message);
 }

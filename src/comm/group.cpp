@@ -5,6 +5,10 @@
 
 #include <algorithm>
 
+#include <fmt/format.h>
+
+#include "comm/machine.hpp"
+
 namespace peal::comm {
 namespace {
 
@@ -55,25 +59,41 @@ void Group::begin(const Request& request) {
     proceed();
 }
 
-// Begins the request, or the meeting that must come before.
-inline void Group::proceed() {
+// Begins the request, or a meeting that must come before.
+void Group::proceed() {
     const Routine& routine = usable(*request_->routine);
-    const bool must_come_first = routine.lane == Lane::reach && !turns_.have_met();
-    if (must_come_first || turns_.must_meet(routine.ring_bytes)) {
+    if (must_settle_reach(routine) || turns_.must_meet(routine.ring_bytes)) {
         phase_ = Phase::meeting;
-        enter(*meeting_, affair_stamp(Affair::meeting, 0));
+        enter(*meeting_, request_->routine->stamp);
     } else {
         phase_ = Phase::carrying;
         enter(routine, routine.stamp);
     }
 }
 
-// Another routine for the same, where private memory is out of reach. Once all have met, that is
-// settled: all ranks decide alike.
-inline const Routine& Group::usable(const Routine& wanted) {
-    if (wanted.lane != Lane::reach || !turns_.have_met()) [[likely]]
+// Before the first call that reaches private buffers, all come, all try, and all have tried: two
+// meetings, or one if they have met before.
+bool Group::must_settle_reach(const Routine& routine) {
+    if (routine.lane != Lane::reach || reaching_ == Reaching::settled) [[likely]]
+        return false;
+    if (reaching_ == Reaching::tried) {
+        reaching_ = Reaching::settled;
+        return false;
+    }
+    if (turns_.have_met()) {
+        reaching_ = Reaching::tried;
+        if (!peers_.can_reach_all()) {
+            memory_.head().out_of_reach.store(1, std::memory_order_relaxed);
+        }
+    }
+    return true;
+}
+
+// Another routine for the same, where private memory is out of reach. All ranks decide alike.
+const Routine& Group::usable(const Routine& wanted) {
+    if (wanted.lane != Lane::reach || reaching_ == Reaching::unknown) [[likely]]
         return wanted;
-    if (world_->header().out_of_reach.load(std::memory_order_relaxed) == 0) return wanted;
+    if (memory_.head().out_of_reach.load(std::memory_order_relaxed) == 0) return wanted;
     routines_.forbid_reach();
     substitute_ = routines_.find(wanted.shape);
     return *substitute_;
@@ -110,6 +130,7 @@ inline void Group::take_turn(std::uint64_t ring_bytes, Stamp stamp) {
 }
 
 inline void Group::enter(const Routine& routine, Stamp stamp) {
+    if (tiles_.size() < routine.plan.tile_bytes) reserve_tiles(routine.plan.tile_bytes);
     take_turn(routine.ring_bytes, stamp);
     carried_ = &routine;
     bind(routine);
@@ -163,7 +184,7 @@ inline void Group::bind(const Routine& routine) {
     }
     at(wiring.signal) = {memory_.slot(turn_.slot) + kLinePayload + sizeof(Stamp), stride,
                          generations_[turn_.slot], seal_};
-    at(wiring.tiles) = {.base = tiles(routine.plan.tile_bytes)};
+    at(wiring.tiles) = {.base = tiles_.data()};
 }
 
 inline std::byte* Group::data_of(const Routine& routine) {
@@ -180,15 +201,19 @@ inline std::byte* Group::data_of(const Routine& routine) {
 }
 
 std::byte* Group::show_result(const Routine& routine) {
-    const bool in_place = routine.shape.placement == Placement::in_place;
-    std::byte* const result = request_->arguments[in_place ? 0 : 1];
+    const bool has_input = routine.placement == Placement::into_window;
+    std::byte* const result = request_->arguments[has_input ? 1 : 0];
     peers_.show(turn_.slot, result);
     return result;
 }
 
-inline std::byte* Group::tiles(std::uint64_t bytes) {
-    if (tiles_.size() < bytes) tiles_.resize(bytes);
-    return tiles_.data();
+void Group::reserve_tiles(std::uint64_t bytes) {
+    try {
+        tiles_.resize(bytes);
+    } catch (const std::exception&) {
+        fail(Fault::resource, fmt::format("{}: no memory for {} of temporary data",
+                                          describe(stamp_), memory_text(bytes)));
+    }
 }
 
 // ---------------------------------------------------------------------------- carrying out
@@ -259,14 +284,16 @@ void Group::wait_longer() {
         return looks_again() ||
                memory_.head().failure.load(std::memory_order_acquire) != GroupHead::none;
     };
-    const Clock::time_point begin = ready() ? Clock::time_point() : Clock::now();
-    while (!ready()) {
+    const Clock::time_point begin = Clock::now();
+    for (;;) {
         Clock::time_point until = Clock::now() + Patience::kNap;
         if (timeout_.count() > 0) until = std::min(until, begin + timeout_);
         const Waited waited =
             wait_until(*world_, members_[static_cast<std::size_t>(rank_)], ready, until);
+        if (waited == Waited::ready) break;
         if (waited == Waited::alarm) fail_by_alarm();
-        if (waited == Waited::deadline) look_around(Clock::now() - begin);
+        if (!core_.is_blocked()) return;  // it has looked out for a later ring
+        look_around(Clock::now() - begin);
     }
     if (core_.is_blocked()) fail_as_reported();
 }
@@ -297,7 +324,9 @@ void Group::run_agreed(const KernelRequest& request) {
 void Group::carry_out(const KernelRequest& request) {
     phase_ = Phase::kernel;
     bound_.assign(request.memory.begin(), request.memory.end());
-    bound_.push_back({.base = tiles(request.tape->plan->tile_bytes)});
+    const std::uint64_t tile_bytes = request.tape->plan->tile_bytes;
+    if (tiles_.size() < tile_bytes) reserve_tiles(tile_bytes);
+    bound_.push_back({.base = tiles_.data()});
     core_.start(*request.tape, bound_);
     for (Outcome outcome = core_.run(); outcome != Outcome::done; outcome = core_.run()) {
         if (outcome == Outcome::blocked) wait_for_ring();

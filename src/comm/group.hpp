@@ -142,6 +142,7 @@ private:
     // group.cpp
     void announce(Stamp stamp);
     void proceed();
+    bool must_settle_reach(const Routine& routine);
     const Routine& usable(const Routine& wanted);
     void take_turn(std::uint64_t ring_bytes, Stamp stamp);
     void enter(const Routine& routine, Stamp stamp);
@@ -153,7 +154,7 @@ private:
     void own_next_lines() const;
     void leave_turn();
     void log();
-    std::byte* tiles(std::uint64_t bytes);
+    void reserve_tiles(std::uint64_t bytes);
     void wake_whom_it_rang();
     void wait_for_ring();
     void wait_longer();
@@ -166,7 +167,8 @@ private:
     std::optional<Stamp> called(int rank, std::uint64_t turn) const;
     void expect_same_calls(int rank);
     [[noreturn]] void fail_to_reach();
-    [[noreturn]] void give_up(GroupHead::Failure failure, int culprit, std::uint64_t turn);
+    [[noreturn]] void give_up(GroupHead::Failure failure, int culprit, std::uint64_t turn,
+                              int reason = 0);
     [[noreturn]] void fail(Fault fault, const std::string& message);
     [[noreturn]] void fail_as_reported();
     [[noreturn]] void fail_by_alarm();
@@ -184,6 +186,8 @@ private:
     Routines routines_;
     std::array<Remembered, kRemembered> remembered_;
     PeerMemory peers_;
+    // Whether private memory is in reach: not yet asked, tried by this rank, known to all.
+    enum class Reaching : std::uint8_t { unknown, tried, settled } reaching_ = Reaching::unknown;
     RoutinePtr substitute_;  // of a routine that cannot be used
     Turns turns_;
     std::unique_ptr<Routine> meeting_;

@@ -27,6 +27,7 @@ struct alignas(kCacheLineBytes) Member {
 
     std::atomic<std::uint64_t> entered = 0;  // turns; only set when it waits long, or leaves
     std::atomic<bool> has_left = false;
+    std::atomic<std::uint32_t> copies = 0;  // from or to a peer's private memory, now
     // Where it waits, while it waits long: the instruction, and whose ring it lacks.
     std::atomic<std::int64_t> instruction = -1;
     std::atomic<std::int32_t> waits_for = -1;
@@ -39,7 +40,11 @@ struct alignas(kCacheLineBytes) GroupHead {
     std::atomic<std::uint32_t> failure = none;
     std::atomic<std::uint64_t> turn = 0;     // of the call that failed
     std::atomic<std::int32_t> culprit = -1;  // who left; who gave up; whose memory
+    std::atomic<std::int32_t> reason = 0;    // lost: an errno
     std::atomic<std::uint64_t> parcel = 0;   // Group::hand_out()
+    // Set for good when some member cannot read private memory of another. Settled once all have
+    // tried.
+    std::atomic<std::uint32_t> out_of_reach = 0;
 };
 
 class GroupMemory {

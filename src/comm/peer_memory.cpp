@@ -1,27 +1,85 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "comm/peer_memory.hpp"
 
-#include <unistd.h>
+#include <sched.h>
+
+#include <cerrno>
 
 #include "comm/process_memory.hpp"
 #include "engine/kernels/kernels.hpp"
 
 namespace peal::comm {
 
+// By the word and not by the number of the process, which may be the same in two sandboxes.
+bool PeerMemory::is_in_this_process(int rank) const {
+    return record_of(rank).own_word.load(std::memory_order_relaxed) ==
+           record_of(rank_).own_word.load(std::memory_order_relaxed);
+}
+
+bool PeerMemory::can_reach_all() const {
+    for (int rank = 0; rank < static_cast<int>(members_.size()); ++rank) {
+        const RankRecord& record = record_of(rank);
+        if (is_in_this_process(rank)) continue;
+        std::uint64_t seen = 0;
+        const bool is_read = copy_from_process(
+            reinterpret_cast<std::byte*>(&seen), record.pid.load(std::memory_order_relaxed),
+            record.own_word_at.load(std::memory_order_relaxed), sizeof seen);
+        if (!is_read || seen != record.own_word.load(std::memory_order_relaxed)) return false;
+    }
+    return true;
+}
+
+bool PeerMemory::has_failed() const {
+    return world_.failed_rank() >= 0 ||
+           memory_.head().failure.load(std::memory_order_relaxed) != GroupHead::none;
+}
+
+template <class Copy>
+bool PeerMemory::guarded(Copy&& copy) {
+    std::atomic<std::uint32_t>& copies = memory_.member(rank_).copies;
+    copies.store(1, std::memory_order_relaxed);
+    std::atomic_thread_fence(std::memory_order_seq_cst);  // pairs with wait_for_copiers()
+    errno = ECANCELED;
+    const bool is_copied = !has_failed() && copy();
+    copies.store(0, std::memory_order_release);
+    return is_copied;
+}
+
+void PeerMemory::wait_for_copiers() const {
+    std::atomic_thread_fence(std::memory_order_seq_cst);  // pairs with guarded()
+    for (int rank = 0; rank < static_cast<int>(members_.size()); ++rank) {
+        const auto copies = [&] {
+            return memory_.member(rank).copies.load(std::memory_order_acquire) != 0;
+        };
+        const auto is_alive = [&] {
+            return record_of(rank).state.load(std::memory_order_relaxed) == RankState::here;
+        };
+        while (copies() && is_alive()) sched_yield();
+    }
+}
+
 bool PeerMemory::fetch(std::byte* to, int rank, std::uint64_t offset, std::uint64_t bytes) {
     const std::uint64_t from = address_of(rank).load(std::memory_order_relaxed) + offset;
-    const std::int32_t process = process_of(rank);
-    if (process != getpid()) return copy_from_process(to, process, from, bytes);
-    kernels::copy_bytes(to, reinterpret_cast<const void*>(from), bytes);
-    return true;
+    return guarded([&] {
+        if (!is_in_this_process(rank)) {
+            const std::int32_t process = record_of(rank).pid.load(std::memory_order_relaxed);
+            return copy_from_process(to, process, from, bytes);
+        }
+        kernels::copy_bytes(to, reinterpret_cast<const void*>(from), bytes);
+        return true;
+    });
 }
 
 bool PeerMemory::put(int rank, std::uint64_t offset, const std::byte* from, std::uint64_t bytes) {
     const std::uint64_t to = address_of(rank).load(std::memory_order_relaxed) + offset;
-    const std::int32_t process = process_of(rank);
-    if (process != getpid()) return copy_to_process(process, to, from, bytes);
-    kernels::copy_bytes(reinterpret_cast<void*>(to), from, bytes);
-    return true;
+    return guarded([&] {
+        if (!is_in_this_process(rank)) {
+            const std::int32_t process = record_of(rank).pid.load(std::memory_order_relaxed);
+            return copy_to_process(process, to, from, bytes);
+        }
+        kernels::copy_bytes(reinterpret_cast<void*>(to), from, bytes);
+        return true;
+    });
 }
 
 }  // namespace peal::comm

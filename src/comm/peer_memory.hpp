@@ -4,6 +4,11 @@
 // A member leaves the address of its buffer in its own line of its own part of the turn's slot,
 // where nobody rings. Its first ring of the turn releases it, and a proved plan touches a peer's
 // window only after such a ring.
+//
+// Who leaves a call by an error takes its buffer along, perhaps while a peer copies. So a copier
+// says that it copies, and then makes sure that nothing has failed; who leaves has seen the
+// failure, and waits for those who copy. Each fences between the two steps: one of them sees the
+// other.
 #pragma once
 
 #include <atomic>
@@ -23,6 +28,9 @@ public:
                int rank)
         : world_(world), memory_(memory), members_(members), rank_(rank) {}
 
+    // Whether this rank can read private memory of all members, all of whom must have come.
+    bool can_reach_all() const;
+
     // From here on, in the turn that uses this slot.
     void show(std::uint64_t slot, const std::byte* buffer) {
         slot_ = slot;
@@ -32,17 +40,23 @@ public:
     bool fetch(std::byte* to, int rank, std::uint64_t offset, std::uint64_t bytes) override;
     bool put(int rank, std::uint64_t offset, const std::byte* from, std::uint64_t bytes) override;
 
+    // Something has failed: returns when no member copies any more.
+    void wait_for_copiers() const;
+
 private:
+    template <class Copy>
+    bool guarded(Copy&& copy);
     std::atomic_ref<std::uint64_t> address_of(int rank) const {
         const auto peer = static_cast<std::uint64_t>(rank);
         std::byte* const line =
             memory_.slot(slot_) + peer * (memory_.rank_stride() + kCacheLineBytes);
         return std::atomic_ref<std::uint64_t>(*reinterpret_cast<std::uint64_t*>(line));
     }
-    std::int32_t process_of(int rank) const {
-        const int member = members_[static_cast<std::size_t>(rank)];
-        return world_.header().ranks[member].pid.load(std::memory_order_relaxed);
+    const RankRecord& record_of(int rank) const {
+        return world_.header().ranks[members_[static_cast<std::size_t>(rank)]];
     }
+    bool is_in_this_process(int rank) const;
+    bool has_failed() const;
 
     const World& world_;
     const GroupMemory& memory_;

@@ -6,6 +6,8 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <mutex>
+#include <random>
 
 namespace peal::comm {
 namespace {
@@ -17,6 +19,7 @@ bool copy_all(std::uint64_t bytes, Copy&& copy) {
     while (done < bytes) {
         const ssize_t copied = copy(done);
         if (copied < 0 && errno == EINTR) continue;
+        if (copied == 0) errno = EFAULT;
         if (copied <= 0) return false;
         done += static_cast<std::uint64_t>(copied);
     }
@@ -41,6 +44,19 @@ bool copy_to_process(pid_t process, std::uint64_t to, const std::byte* from, std
         const iovec there{pointer(to + done), bytes - done};
         return process_vm_writev(process, &here, 1, &there, 1, 0);
     });
+}
+
+const std::atomic<std::uint64_t>& word_of_this_process() {
+    static std::mutex mutex;
+    static pid_t owner = 0;  // a child inherits the word, and draws its own
+    static std::atomic<std::uint64_t> word = 0;
+    const std::lock_guard lock(mutex);
+    if (owner != getpid()) {
+        std::random_device random;
+        word.store(std::uint64_t{random()} << 32 | random(), std::memory_order_relaxed);
+        owner = getpid();
+    }
+    return word;
 }
 
 void admit_siblings() {

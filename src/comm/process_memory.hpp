@@ -5,17 +5,22 @@
 
 #include <sys/types.h>
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 
 namespace peal::comm {
 
-// False: the process is gone, the memory is not there, or the system does not allow it.
+// False, and errno says why: the process is gone (ESRCH), the memory is not there (EFAULT), or the
+// system does not allow it (EPERM).
 bool copy_from_process(std::byte* to, pid_t process, std::uint64_t from, std::uint64_t bytes);
 bool copy_to_process(pid_t process, std::uint64_t to, const std::byte* from, std::uint64_t bytes);
 
-// Allows it to the processes that have the same parent, where the system wants to be told so
-// (Yama's ptrace_scope 1).
+// Allows it to the processes that descend from the parent of this one, where the system wants to be
+// told so (Yama's ptrace_scope 1). Replaces what prctl(PR_SET_PTRACER) said before.
 void admit_siblings();
+
+// A number that no other process has; threads share it, forked children have their own.
+const std::atomic<std::uint64_t>& word_of_this_process();
 
 }  // namespace peal::comm

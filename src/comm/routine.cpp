@@ -2,6 +2,7 @@
 #include "comm/routine.hpp"
 
 #include <algorithm>
+#include <cassert>
 #include <string_view>
 
 #include <fmt/format.h>
@@ -67,7 +68,8 @@ bool settle(Routine& routine, bool reaches, bool closed, int nranks, const Routi
         routine.lane = Lane::none;
     } else if (reaches) {
         routine.lane = Lane::reach;
-        return limits.reach && closed && reachable(routine.plan);
+        assert(closed && reachable(routine.plan));  // see may_reach()
+        return limits.reach;
     } else if (routine.shape.placement == Placement::window) {
         routine.lane = Lane::window;
     } else if (closed) {

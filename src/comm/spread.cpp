@@ -4,6 +4,7 @@
 #include <sched.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <vector>
 
 namespace peal::comm {
@@ -34,7 +35,8 @@ void look_around(World& world, int rank) {
     CPU_ZERO(&there);
     CPU_SET(core, &there);
     if (sched_setaffinity(0, sizeof there, &there) != 0) return;
-    sched_setaffinity(0, sizeof mask, &mask);
+    while (sched_setaffinity(0, sizeof mask, &mask) != 0 && errno == EINTR) {
+    }
     world.header().ranks[rank].core.store(sched_getcpu(), std::memory_order_relaxed);
 }
 

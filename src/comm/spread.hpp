@@ -4,7 +4,8 @@
 // The scheduler takes a rank that ran a moment ago for one that is better off where it is, and
 // ranks that hand a core to each other have all run a moment ago: three stay on one core and one on
 // the other, and every call waits for the three. So a rank on a crowded core moves itself. It may
-// still be moved: it changes its core, not the cores that it may use.
+// still be moved: the cores that it may use are set to one, and at once to what they were. (Who
+// changes them from outside just then is overruled.)
 #pragma once
 
 #include <span>

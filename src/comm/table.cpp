@@ -8,14 +8,14 @@ constexpr std::uint64_t kKiB = 1 << 10;
 constexpr std::uint64_t kMiB = 1 << 20;
 
 Rule private_rule(CollectiveKind kind, std::uint64_t max_bytes, std::string mode,
-                  std::uint64_t stage_bytes = 0) {
-    return {kind, false, kMaxRanks, max_bytes, std::move(mode), stage_bytes, false};
+                  std::uint64_t stage_bytes = 0, int max_ranks = kMaxRanks) {
+    return {kind, false, max_ranks, max_bytes, std::move(mode), stage_bytes, false};
 }
 
 // Between two ranks the staging memory has one reader, so one copy less is worth more.
 Rule pair_rule(CollectiveKind kind, std::uint64_t max_bytes, std::string mode,
-               std::uint64_t stage_bytes = 0) {
-    return {kind, false, 2, max_bytes, std::move(mode), stage_bytes, false};
+               std::uint64_t stage_bytes) {
+    return private_rule(kind, max_bytes, std::move(mode), stage_bytes, 2);
 }
 
 Rule reach_rule(CollectiveKind kind, int max_ranks, std::string mode) {

@@ -137,8 +137,7 @@ World::World(int descriptor, std::byte* base, std::uint64_t bytes)
     : descriptor_(descriptor),
       base_(base),
       bytes_(bytes),
-      extents_(table_in(base), descriptor, header().alarm),
-      known_word_(kMagic) {
+      extents_(table_in(base), descriptor, header().alarm) {
     if (!accept_foreign_fences()) header().notifiers_fence.store(1, std::memory_order_relaxed);
 }
 
@@ -188,23 +187,9 @@ void World::enter(int rank) {
                                 nranks(), record.pid.load(std::memory_order_relaxed)));
     }
     record.pid.store(getpid(), std::memory_order_relaxed);
-    // Of two ranks that come at once, one at least sees the other: each stores and then loads.
-    record.known_word.store(reinterpret_cast<std::uint64_t>(&known_word_),
-                            std::memory_order_seq_cst);
-    for (int peer = 0; peer < nranks(); ++peer) {
-        if (!can_reach(peer)) header().out_of_reach.store(1, std::memory_order_relaxed);
-    }
-}
-
-// Who has not come yet will try in its turn.
-bool World::can_reach(int rank) const {
-    const RankRecord& record = header().ranks[rank];
-    const std::uint64_t word = record.known_word.load(std::memory_order_seq_cst);
-    const std::int32_t process = record.pid.load(std::memory_order_relaxed);
-    if (word == 0 || process == getpid()) return true;
-    std::uint64_t seen = 0;
-    return copy_from_process(reinterpret_cast<std::byte*>(&seen), process, word, sizeof seen) &&
-           seen == kMagic;
+    const std::atomic<std::uint64_t>& word = word_of_this_process();
+    record.own_word.store(word.load(std::memory_order_relaxed), std::memory_order_relaxed);
+    record.own_word_at.store(reinterpret_cast<std::uint64_t>(&word), std::memory_order_relaxed);
 }
 
 void World::leave(int rank) { end(rank, RankState::here); }

@@ -33,8 +33,9 @@ struct alignas(kCacheLineBytes) RankRecord {
     // have several sleepers, one in each of its threads. (src/comm/patience.hpp)
     std::atomic<std::uint32_t> sleeping = 0;
     std::atomic<std::uint32_t> bell = 0;
-    // Where a known word is in its private memory; 0 until it has come. (World::enter())
-    std::atomic<std::uint64_t> known_word = 0;
+    // A word that its process alone has, and where it is in its private memory.
+    std::atomic<std::uint64_t> own_word = 0;
+    std::atomic<std::uint64_t> own_word_at = 0;
     // The core on which it yielded last, where ranks outnumber cores. (src/comm/spread.hpp)
     std::atomic<std::int32_t> core = -1;
 };
@@ -51,9 +52,6 @@ struct WorldHeader {
     // Set for good when some process cannot take part in fences from elsewhere
     // (src/comm/fence.hpp).
     std::atomic<std::uint32_t> notifiers_fence = 0;
-    // Set for good when some rank cannot copy from another's private memory. Settled once all ranks
-    // have come.
-    std::atomic<std::uint32_t> out_of_reach = 0;
     // 0 while all is well; changes once, to 1 + the first rank that died or left a call in error.
     // Whoever waits looks here, so it has a line of its own.
     alignas(kCacheLineBytes) std::atomic<std::int32_t> alarm = 0;
@@ -86,8 +84,7 @@ public:
     std::uint64_t allocate(std::uint64_t bytes, int owners);
     void disown(std::uint64_t offset);
 
-    // A rank comes, from the process that calls, and tries to reach the private memory of those
-    // that have come before it. Error(usage) if it was taken before.
+    // A rank comes, from the process that calls. Error(usage) if it was taken before.
     void enter(int rank);
     // A rank goes as it should; rings everybody, since somebody may wait for it. Idempotent.
     void leave(int rank);
@@ -108,13 +105,11 @@ private:
     World(int descriptor, std::byte* base, std::uint64_t bytes);
     void end(int rank, RankState from);
     void ring_everybody();
-    bool can_reach(int rank) const;
 
     int descriptor_ = -1;
     std::byte* base_ = nullptr;
     std::uint64_t bytes_ = 0;
     Extents extents_;
-    const std::uint64_t known_word_;
 };
 
 }  // namespace peal::comm

@@ -79,6 +79,7 @@ public:
         return op().code == Opcode::wait_flag && !is_set(op());
     }
     // Looks at the wait at hand until it can pass, at most `times`, with a pause after each look.
+    // At 64-bit cells, that is: at anything else once.
     template <class Pause>
     bool look(int times, Pause&& pause) const;
     // Whether a wait on such a cell, from here to the next notify, cannot pass yet.
@@ -145,7 +146,7 @@ inline std::int64_t Core::value_of(const Op& op) const {
     return result;
 }
 
-// Acquire: pairs with the release in ring(), of the notify whose value this is.
+// Acquire: pairs with the release in notify(), whose value this is.
 inline std::int64_t Core::seen(const Op& op) const {
     std::byte* cell = address(op.dst);
     return op.element == Element::i64
@@ -194,9 +195,8 @@ template <class IsSuch>
 bool Core::lacks(IsSuch&& is_such) const {
     for (const Op* op = next_; op != end_; ++op) {
         if (op->code == Opcode::notify_set || op->code == Opcode::notify_add) return false;
-        const bool is_blocked =
-            op->code == Opcode::wait && is_such(op->dst) && wait(*op) == Outcome::blocked;
-        if (is_blocked) return true;
+        if (op->code != Opcode::wait || !is_such(op->dst)) continue;
+        if (wait(*op) == Outcome::blocked) return true;
     }
     return false;
 }

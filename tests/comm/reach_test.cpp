@@ -19,6 +19,7 @@
 #include "comm/leftovers.hpp"
 #include "comm/outcomes.hpp"
 #include "comm/profile_variable.hpp"
+#include "comm/routine.hpp"
 #include "comm/table.hpp"
 
 namespace peal::comm {
@@ -203,6 +204,65 @@ TEST(OutOfReach, APreparedCallChangesItsRecipe) {
     EXPECT_EQ(status, 0);
 }
 
+// ---- other ways to call
+
+// The members of a split communicator are not the ranks of the world.
+TEST_P(ReachPlacements, OfASplitInAnyOrder) {
+    const auto& [ranks, recipe] = GetParam();
+    const ReachingProfile profile(recipe.kind, recipe.mode);
+    test::run_ranks(ranks, 5, [&](Communicator& comm) {
+        Communicator some = comm.split(comm.rank() % 2, -comm.rank());
+        const Task task{.kind = recipe.kind, .nranks = some.nranks(), .count = 777, .seed = 4};
+        test::attempt<float>(some, task);
+        test::attempt<float>(some, task);
+    });
+}
+
+TEST_P(ReachPlacements, StartedAndWaitedFor) {
+    const auto& [ranks, recipe] = GetParam();
+    const ReachingProfile profile(recipe.kind, recipe.mode);
+    test::run_ranks(ranks, 3, [&](Communicator& comm) {
+        const bool gathers = recipe.kind == CollectiveKind::allgather;
+        const std::vector<int> input(gathers ? 500 : 1500, comm.rank());
+        std::vector<int> first(1500, -1), second(1500, -1);
+        const auto call = [&](std::vector<int>& output) {
+            return call::between(recipe.kind, memory_of(input), writable_memory_of(output));
+        };
+        Pending one = comm.start(call(first));
+        Pending two = comm.start(call(second));
+        two.wait();
+        one.wait();
+        for (std::size_t i = 0; i < first.size(); ++i) {
+            const int from = static_cast<int>(i / 500);
+            if (first[i] != from || second[i] != from) throw std::runtime_error("wrong");
+        }
+    });
+}
+
+// ---- which calls reach
+
+// All ranks of a call take the same lane, wherever their data is.
+TEST(ReachingRoutine, IsMadeForEveryRankAndPlacement) {
+    for (const Case& recipe : cases()) {
+        Table table = built_in_table();
+        table.rules.insert(table.rules.begin(),
+                           {recipe.kind, false, kMaxRanks, Rule::kAny, recipe.mode, 0, true});
+        for (int nranks = 1; nranks <= 9; ++nranks) {
+            for (int rank = 0; rank < nranks; ++rank) {
+                for (const Placement placement : {Placement::separate, Placement::in_place}) {
+                    const Shape shape{.kind = recipe.kind,
+                                      .element = Element::f32,
+                                      .placement = placement,
+                                      .count = 100};
+                    EXPECT_EQ(make_routine(shape, table, rank, nranks, {})->lane, Lane::reach)
+                        << name(recipe.kind) << " " << recipe.mode << ", rank " << rank << " of "
+                        << nranks;
+                }
+            }
+        }
+    }
+}
+
 // ---- faults
 
 // Where ranks in other processes leave what they were told.
@@ -247,9 +307,40 @@ TEST(ReachFaults, ABufferThatIsNoMemoryIsReportedToAll) {
     for (const int rank : {0, 1}) {
         EXPECT_THAT(messages.of(rank),
                     testing::MatchesRegex(
-                        "rank [01]: its buffer, or that of a rank that copies from or to it, is "
-                        "not memory that can be read and written:\n"
+                        "cannot copy from or to the buffer of rank [01]: Bad address; is every "
+                        "rank's buffer memory that can be read and written.\n"
                         "  rank 0: allgather of 1000 f32\n  rank 1: allgather of 1000 f32"));
+    }
+}
+
+// Rank 1 fails outside of any call while others copy from and to each other's buffers, which they
+// free when they are told.
+TEST(ReachFaults, NobodyCopiesFromOrToABufferThatIsGone) {
+    const ReachingProfile profile(CollectiveKind::all_to_all, "mesh");
+    for (int turn = 0; turn < 10; ++turn) {
+        std::vector<std::string> messages(3);
+        EXPECT_THROW(Communicator::threads(3,
+                                           [&](Communicator& comm) {
+                                               const auto rank =
+                                                   static_cast<std::size_t>(comm.rank());
+                                               if (rank == 1) {
+                                                   if (turn % 2 == 0) comm.barrier();
+                                                   throw std::runtime_error("on purpose");
+                                               }
+                                               messages[rank] = test::told_by([&] {
+                                                   if (turn % 2 == 0) comm.barrier();
+                                                   const std::vector<float> input(3 << 20, 1);
+                                                   std::vector<float> output(input.size());
+                                                   comm.all_to_all(input, output);
+                                               });
+                                           }),
+                     std::runtime_error);
+        for (const std::size_t rank : {0, 2}) {
+            EXPECT_THAT(messages[rank],
+                        testing::StartsWith(fmt::format("rank 1 died; rank {} was in all_to_all of "
+                                                        "1048576 f32 (call ",
+                                                        rank)));
+        }
     }
 }
 

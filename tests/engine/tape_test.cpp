@@ -94,5 +94,91 @@ TEST_F(ReachedWindow, ThatIsGoneStopsTheRank) {
     EXPECT_EQ(core_.position(), 0u);
 }
 
+// ---- running on, and looking ahead
+
+class Waits : public testing::Test {
+protected:
+    static constexpr auto kSignal = PlanWriter::kSignal;
+
+    // Two cells, 64 or 32 bits wide.
+    void start(Plan plan) {
+        plan_ = std::move(plan);
+        tape_.read(plan_);
+        core_.start(tape_, memory_);
+    }
+    static PlanWriter writer(Element element) {
+        std::vector<Buffer> buffers = standard_buffers(Element::i32, 8, 8, 2);
+        buffers[kSignal].element = element;
+        return {0, 1, buffers};
+    }
+
+    std::int32_t input_[2] = {10, 11}, output_[2] = {}, window_[2] = {};
+    alignas(kCacheLineBytes) std::int64_t cells_[16] = {};
+    std::vector<BoundBuffer> memory_ = {{.base = reinterpret_cast<std::byte*>(input_)},
+                                        {.base = reinterpret_cast<std::byte*>(output_)},
+                                        {.base = reinterpret_cast<std::byte*>(window_)},
+                                        {.base = reinterpret_cast<std::byte*>(cells_)},
+                                        {}};
+    Plan plan_;
+    Tape tape_;
+    Core core_;
+};
+
+TEST_F(Waits, RunGoesOnToWhatRingsOrWaits) {
+    for (const Element element : {Element::i64, Element::i32}) {
+        std::fill(std::begin(cells_), std::end(cells_), 0);
+        start(writer(element)
+                  .emit(Copy{{kOutput, 0, 0, 8}, {kInput, 0, 0, 8}})
+                  .notify(0, 0, {3, 0})
+                  .wait(0, {3, 0})
+                  .wait(1, {1, 0})
+                  .notify(0, 1, {1, 0}, NotifyOp::add)
+                  .finish());
+        EXPECT_EQ(core_.run(), Outcome::rang);
+        EXPECT_THAT(output_, testing::ElementsAre(10, 11));
+        EXPECT_EQ(core_.run(), Outcome::blocked);
+        EXPECT_EQ(core_.position(), 3u);
+        cells_[8] = 1;
+        EXPECT_EQ(core_.run(), Outcome::rang);
+        EXPECT_EQ(core_.run(), Outcome::done);
+        EXPECT_EQ(cells_[8], 2);
+    }
+}
+
+TEST_F(Waits, LookLooksUntilTheWaitCanPass) {
+    start(writer(Element::i64).wait(0, {2, 0}).finish());
+    int pauses = 0;
+    EXPECT_FALSE(core_.look(5, [&](int) { ++pauses; }));
+    EXPECT_EQ(pauses, 5);
+    const auto ring_at = [&](int last) {
+        return [this, last](int look) { cells_[0] = look == last ? 2 : 0; };
+    };
+    EXPECT_TRUE(core_.look(5, ring_at(3)));
+    cells_[0] = 0;
+    EXPECT_FALSE(core_.look(5, ring_at(4)));  // after the last look
+}
+
+TEST_F(Waits, LackSpeaksOfWaitsUpToTheNextNotify) {
+    const auto is_cell_1 = [](const Place& cell) { return cell.offset == kCacheLineBytes; };
+    const auto any = [](const Place&) { return true; };
+    for (const NotifyOp op : {NotifyOp::set, NotifyOp::add}) {
+        std::fill(std::begin(cells_), std::end(cells_), 0);
+        start(writer(Element::i64)
+                  .wait(0, {1, 0})
+                  .emit(Copy{{kOutput, 0, 0, 8}, {kInput, 0, 0, 8}})
+                  .wait(1, {1, 0})
+                  .notify(0, 0, {5, 0}, op)
+                  .wait(1, {9, 0})
+                  .finish());
+        EXPECT_TRUE(core_.lacks(any));
+        EXPECT_TRUE(core_.lacks(is_cell_1));
+        cells_[8] = 1;
+        EXPECT_TRUE(core_.lacks(any));
+        EXPECT_FALSE(core_.lacks(is_cell_1));  // the wait for 9 is behind the notify
+        cells_[0] = 1;
+        EXPECT_FALSE(core_.lacks(any));
+    }
+}
+
 }  // namespace
 }  // namespace peal

@@ -128,11 +128,19 @@ void stream_bytes(void* dst, const void* src, std::size_t bytes) {
 constexpr std::size_t kFewElements = 4;
 
 template <class T>
-void add_few(T* dst, std::span<const void* const> sources, std::size_t count) {
+T element_at(const void* from, std::size_t i) {
+    T element;
+    std::memcpy(&element, static_cast<const std::byte*>(from) + i * sizeof(T), sizeof(T));
+    return element;
+}
+
+template <class T>
+void add_few(void* dst, std::span<const void* const> sources, std::size_t count) {
     for (std::size_t i = 0; i < count; ++i) {
-        T sum = static_cast<const T*>(sources[0])[i];
-        for (const void* source : sources.subspan(1)) sum += static_cast<const T*>(source)[i];
-        dst[i] = sum == sum ? sum : std::numeric_limits<T>::quiet_NaN();
+        T sum = element_at<T>(sources[0], i);
+        for (const void* source : sources.subspan(1)) sum += element_at<T>(source, i);
+        if (sum != sum) sum = std::numeric_limits<T>::quiet_NaN();
+        std::memcpy(static_cast<std::byte*>(dst) + i * sizeof(T), &sum, sizeof(T));
     }
 }
 
@@ -140,10 +148,10 @@ void add_few(T* dst, std::span<const void* const> sources, std::size_t count) {
 void reduce_few(Element element, ReduceOp op, void* dst, std::span<const void* const> sources,
                 std::size_t count) {
     if (op == ReduceOp::sum && element == Element::f32) {
-        return add_few(static_cast<float*>(dst), sources, count);
+        return add_few<float>(dst, sources, count);
     }
     if (op == ReduceOp::sum && element == Element::f64) {
-        return add_few(static_cast<double*>(dst), sources, count);
+        return add_few<double>(dst, sources, count);
     }
     scalar::reduce(element, op, dst, sources, count);
 }
