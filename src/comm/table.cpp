@@ -12,9 +12,9 @@ Rule private_rule(CollectiveKind kind, std::uint64_t max_bytes, std::string mode
     return {kind, false, max_ranks, max_bytes, std::move(mode), stage_bytes, false};
 }
 
-// Between two ranks the staging memory has one reader, so one copy less is worth more.
+// Between two ranks what is staged has one reader, so staging all of it at once pays longer.
 Rule pair_rule(CollectiveKind kind, std::uint64_t max_bytes, std::string mode,
-               std::uint64_t stage_bytes) {
+               std::uint64_t stage_bytes = 0) {
     return private_rule(kind, max_bytes, std::move(mode), stage_bytes, 2);
 }
 
@@ -38,20 +38,24 @@ Table built_in_table() {
             {
                 private_rule(allreduce, 1 * kKiB, "push"),
                 private_rule(allreduce, 128 * kKiB, "pull"),
+                pair_rule(allreduce, 384 * kKiB, "pull"),
                 private_rule(allreduce, any, "pipeline", 1 * kMiB),
                 private_rule(reduce_scatter, 64 * kKiB, "push"),
                 private_rule(reduce_scatter, any, "pipeline", 1 * kMiB),
                 private_rule(allgather, 1 * kKiB, "push"),
                 private_rule(allgather, 128 * kKiB, "pull"),
-                pair_rule(allgather, 512 * kKiB, "pipeline", 1 * kMiB),
+                pair_rule(allgather, 448 * kKiB, "pull"),
+                pair_rule(allgather, 768 * kKiB, "pipeline", 1 * kMiB),
                 reach_rule(allgather, 2, "mesh"),
                 private_rule(allgather, any, "pipeline", 1 * kMiB),
                 private_rule(broadcast, 1 * kKiB, "push"),
                 private_rule(broadcast, 128 * kKiB, "pull"),
+                pair_rule(broadcast, 448 * kKiB, "pipeline", 384 * kKiB),
                 pair_rule(broadcast, 1536 * kKiB, "pipeline", 768 * kKiB),
                 reach_rule(broadcast, 2, "joint"),
                 private_rule(broadcast, any, "pipeline", 1 * kMiB),
                 private_rule(all_to_all, 64 * kKiB, "push"),
+                pair_rule(all_to_all, 256 * kKiB, "push"),
                 pair_rule(all_to_all, 768 * kKiB, "pipeline", 1 * kMiB),
                 reach_rule(all_to_all, 2, "mesh"),
                 private_rule(all_to_all, 384 * kKiB, "pipeline", 1 * kMiB),
