@@ -322,8 +322,10 @@ private:
         std::uint64_t counts[2];
         std::memcpy(counts, text.data(), sizeof(counts));
         recording.operations.resize(counts[0]);
-        std::memcpy(static_cast<void*>(recording.operations.data()), text.data() + sizeof(counts),
-                    counts[0] * sizeof(Recorded));
+        if (counts[0] > 0) {
+            std::memcpy(static_cast<void*>(recording.operations.data()),
+                        text.data() + sizeof(counts), counts[0] * sizeof(Recorded));
+        }
         const char* next = text.data() + sizeof(counts) + counts[0] * sizeof(Recorded);
         const auto word = [&] {
             const std::string_view found(next);
