@@ -128,8 +128,9 @@ INSTANTIATE_TEST_SUITE_P(All, ReachPlacements,
 
 // ---- where the system does not allow it
 
-// From here on the system calls fail, in this process and its children.
-void forbid_reaching() {
+// From here on the system calls fail, in this process and its children. False: there are no
+// filters.
+bool forbid_reaching() {
     sock_filter program[] = {
         BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(seccomp_data, nr)),
         BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_process_vm_readv, 1, 0),
@@ -138,41 +139,32 @@ void forbid_reaching() {
         BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
     };
     const sock_fprog filter{std::size(program), program};
-    if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0 ||
-        prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &filter) != 0) {
-        throw std::runtime_error("no filter");
-    }
+    return prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 &&
+           prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &filter) == 0;
 }
 
-// What `body` returns in a child process.
-int status_in_child(const std::function<int()>& body) {
+constexpr int kNoFilter = 77;
+
+// Ranks whose private memory is out of reach; their worst status.
+int fork_out_of_reach(int nranks, const std::function<void(Communicator&)>& body) {
     const pid_t child = fork();
-    if (child == 0) _exit(body());
+    if (child == 0) _exit(forbid_reaching() ? Communicator::fork(nranks, body) : kNoFilter);
     int status = 0;
     waitpid(child, &status, 0);
     return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
 }
 
-constexpr int kNoFilter = 77;
-
 TEST(OutOfReach, AnotherRecipeIsTaken) {
     const ReachingProfile profile(CollectiveKind::all_to_all, "mesh");
-    const int status = status_in_child([] {
-        try {
-            forbid_reaching();
-        } catch (const std::runtime_error&) {
-            return kNoFilter;
-        }
-        return Communicator::fork(3, [](Communicator& comm) {
-            const Task task{.kind = CollectiveKind::all_to_all, .nranks = 3, .count = 70001};
-            for (int i = 0; i < 3; ++i) test::attempt<float>(comm, task);
-            const std::vector<float> input(3 * task.count);
-            std::vector<float> output(input.size());
-            const Call call = call::all_to_all(input, output);
-            if (comm.recipe(call) != "pipeline") throw std::runtime_error(comm.recipe(call));
-            Prepared prepared = comm.prepare(call);
-            prepared.run();
-        });
+    const int status = fork_out_of_reach(3, [](Communicator& comm) {
+        const Task task{.kind = CollectiveKind::all_to_all, .nranks = 3, .count = 70001};
+        for (int i = 0; i < 3; ++i) test::attempt<float>(comm, task);
+        const std::vector<float> input(3 * task.count);
+        std::vector<float> output(input.size());
+        const Call call = call::all_to_all(input, output);
+        if (comm.recipe(call) != "pipeline") throw std::runtime_error(comm.recipe(call));
+        Prepared prepared = comm.prepare(call);
+        prepared.run();
     });
     if (status == kNoFilter) GTEST_SKIP() << "the system installs no filters";
     EXPECT_EQ(status, 0);
@@ -181,24 +173,17 @@ TEST(OutOfReach, AnotherRecipeIsTaken) {
 // A call prepared before anything is known.
 TEST(OutOfReach, APreparedCallChangesItsRecipe) {
     const ReachingProfile profile(CollectiveKind::allgather, "mesh");
-    const int status = status_in_child([] {
-        try {
-            forbid_reaching();
-        } catch (const std::runtime_error&) {
-            return kNoFilter;
-        }
-        return Communicator::fork(2, [](Communicator& comm) {
-            const std::vector<int> input(1000, comm.rank());
-            std::vector<int> output(2000, -1);
-            Prepared prepared = comm.prepare(call::allgather(input, output));
-            for (int i = 0; i < 3; ++i) {
-                std::fill(output.begin(), output.end(), -1);
-                prepared.run();
-                for (std::size_t at = 0; at < output.size(); ++at) {
-                    if (output[at] != static_cast<int>(at / 1000)) throw std::runtime_error("?");
-                }
+    const int status = fork_out_of_reach(2, [](Communicator& comm) {
+        const std::vector<int> input(1000, comm.rank());
+        std::vector<int> output(2000, -1);
+        Prepared prepared = comm.prepare(call::allgather(input, output));
+        for (int i = 0; i < 3; ++i) {
+            std::fill(output.begin(), output.end(), -1);
+            prepared.run();
+            for (std::size_t at = 0; at < output.size(); ++at) {
+                if (output[at] != static_cast<int>(at / 1000)) throw std::runtime_error("wrong");
             }
-        });
+        }
     });
     if (status == kNoFilter) GTEST_SKIP() << "the system installs no filters";
     EXPECT_EQ(status, 0);
