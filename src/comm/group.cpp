@@ -100,7 +100,7 @@ const Routine& Group::usable(const Routine& wanted) {
 }
 
 // From here on an error names the call.
-inline void Group::announce(Stamp stamp) {
+void Group::announce(Stamp stamp) {
     phase_ = Phase::carrying;
     stamp_ = stamp;
     turn_.number = turns_.next();
@@ -122,14 +122,14 @@ std::uint64_t Group::hand_out(Affair affair, std::uint64_t number) {
     return parcel.load(std::memory_order_relaxed);
 }
 
-inline void Group::take_turn(std::uint64_t ring_bytes, Stamp stamp) {
+void Group::take_turn(std::uint64_t ring_bytes, Stamp stamp) {
     turn_ = turns_.take(ring_bytes);
     stamp_ = stamp;
     seal_ = (seal_ ^ stamp) * 0x9e3779b97f4a7c15;
     log();
 }
 
-inline void Group::enter(const Routine& routine, Stamp stamp) {
+void Group::enter(const Routine& routine, Stamp stamp) {
     if (tiles_.size() < routine.plan.tile_bytes) reserve_tiles(routine.plan.tile_bytes);
     take_turn(routine.ring_bytes, stamp);
     carried_ = &routine;
@@ -154,13 +154,13 @@ void Group::own_next_lines() const {
     }
 }
 
-inline void Group::leave_turn() {
+void Group::leave_turn() {
     generations_[turn_.slot] += carried_->advance;
     turns_.over(turn_.number, carried_->hearing, carried_->shape.root);
 }
 
 // Release: pairs with called(), by which others learn what this rank called.
-inline void Group::log() {
+void Group::log() {
     LogEntry& entry = self_.log[turn_.number % Member::kLog];
     entry.stamp.store(stamp_, std::memory_order_relaxed);
     entry.turns.store(turn_.number + 1, std::memory_order_release);
@@ -168,7 +168,7 @@ inline void Group::log() {
 
 // ---------------------------------------------------------------------------- memory
 
-inline void Group::bind(const Routine& routine) {
+void Group::bind(const Routine& routine) {
     const Routine::Wiring& wiring = routine.wiring;
     const std::uint64_t stride = memory_.rank_stride();
     if (bound_.size() <= static_cast<std::size_t>(wiring.tiles)) bound_.resize(wiring.tiles + 1U);
@@ -187,7 +187,7 @@ inline void Group::bind(const Routine& routine) {
     at(wiring.tiles) = {.base = tiles_.data()};
 }
 
-inline std::byte* Group::data_of(const Routine& routine) {
+std::byte* Group::data_of(const Routine& routine) {
     switch (routine.lane) {
         case Lane::line: return memory_.slot(turn_.slot);
         case Lane::box: return memory_.box(turn_.slot);
@@ -218,7 +218,7 @@ void Group::reserve_tiles(std::uint64_t bytes) {
 
 // ---------------------------------------------------------------------------- carrying out
 
-inline void Group::wake_whom_it_rang() {
+void Group::wake_whom_it_rang() {
     ring_if_asleep(*world_, members_[static_cast<std::size_t>(core_.last().dst.rank)]);
 }
 
@@ -251,7 +251,7 @@ void Group::finish() {
 }
 
 // Most rings come at once; neither the clock nor anybody's failure is asked before that is over.
-inline void Group::wait_for_ring() {
+void Group::wait_for_ring() {
     constexpr int kGlances = 200;
     constexpr int kGlancesAtFullSpeed = 60;  // relax() costs as much as a hand-over
     const bool has_rung = spinning_pays(*world_) && core_.look(kGlances, [](int glance) {
