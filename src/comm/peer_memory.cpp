@@ -29,16 +29,17 @@ bool PeerMemory::can_reach_all() const {
     return true;
 }
 
+// seq_cst: see the header. Who sees the failure here sees it before all that comes later in the one
+// order of such operations.
 bool PeerMemory::has_failed() const {
-    return world_.failed_rank() >= 0 ||
-           memory_.head().failure.load(std::memory_order_relaxed) != GroupHead::none;
+    return world_.header().alarm.load(std::memory_order_seq_cst) != 0 ||
+           memory_.head().failure.load(std::memory_order_seq_cst) != GroupHead::none;
 }
 
 template <class Copy>
 bool PeerMemory::guarded(Copy&& copy) {
     std::atomic<std::uint32_t>& copies = memory_.member(rank_).copies;
-    copies.store(1, std::memory_order_relaxed);
-    std::atomic_thread_fence(std::memory_order_seq_cst);  // pairs with wait_for_copiers()
+    copies.store(1, std::memory_order_seq_cst);  // pairs with wait_for_copiers()
     errno = ECANCELED;
     const bool is_copied = !has_failed() && copy();
     copies.store(0, std::memory_order_release);
@@ -46,10 +47,10 @@ bool PeerMemory::guarded(Copy&& copy) {
 }
 
 void PeerMemory::wait_for_copiers() const {
-    std::atomic_thread_fence(std::memory_order_seq_cst);  // pairs with guarded()
+    if (!has_failed()) return;  // then nobody stops
     for (int rank = 0; rank < static_cast<int>(members_.size()); ++rank) {
         const auto copies = [&] {
-            return memory_.member(rank).copies.load(std::memory_order_acquire) != 0;
+            return memory_.member(rank).copies.load(std::memory_order_seq_cst) != 0;
         };
         const auto is_alive = [&] {
             return record_of(rank).state.load(std::memory_order_relaxed) == RankState::here;
