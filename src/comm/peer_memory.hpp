@@ -7,8 +7,8 @@
 //
 // Who leaves a call by an error takes its buffer along, perhaps while a peer copies. So a copier
 // says that it copies, and then makes sure that nothing has failed; who leaves has seen the
-// failure, and waits for those who copy. Each fences between the two steps: one of them sees the
-// other.
+// failure, and waits for those who copy. The four steps have one order, the same for both: one of
+// the two sees the other.
 #pragma once
 
 #include <atomic>
