@@ -56,9 +56,7 @@ void Group::fail_to_reach() {
     const int peer = core_.op().code == Opcode::fetch ? core_.op().src.rank : core_.op().dst.rank;
     const int reason = errno;
     constexpr std::chrono::milliseconds kMoment{200};
-    const auto is_told = [this] {
-        return memory_.head().failure.load(std::memory_order_acquire) != GroupHead::none;
-    };
+    const auto is_told = [this] { return has_failed(); };
     wait_until(*world_, members_[static_cast<std::size_t>(rank_)], is_told, Clock::now() + kMoment);
     give_up(GroupHead::lost, peer, turn_.number, reason);
 }

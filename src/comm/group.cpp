@@ -47,9 +47,7 @@ Group::~Group() {
 
 void Group::require_usable() {
     if (broken_) fail(Fault::wrong, "the communicator is broken: " + *broken_);
-    if (memory_.head().failure.load(std::memory_order_acquire) != GroupHead::none) {
-        fail_as_reported();
-    }
+    if (has_failed()) fail_as_reported();
     if (world_->failed_rank() >= 0) fail_by_alarm();
 }
 
@@ -130,7 +128,7 @@ void Group::take_turn(std::uint64_t ring_bytes, Stamp stamp) {
 }
 
 void Group::enter(const Routine& routine, Stamp stamp) {
-    if (tiles_.size() < routine.plan.tile_bytes) reserve_tiles(routine.plan.tile_bytes);
+    reserve_tiles(routine.plan.tile_bytes);
     take_turn(routine.ring_bytes, stamp);
     carried_ = &routine;
     bind(routine);
@@ -207,7 +205,7 @@ std::byte* Group::show_result(const Routine& routine) {
     return result;
 }
 
-void Group::reserve_tiles(std::uint64_t bytes) {
+void Group::grow_tiles(std::uint64_t bytes) {
     try {
         tiles_.resize(bytes);
     } catch (const std::exception&) {
@@ -280,10 +278,7 @@ bool Group::looks_again() const {
 }
 
 void Group::wait_longer() {
-    const auto ready = [this] {
-        return looks_again() ||
-               memory_.head().failure.load(std::memory_order_acquire) != GroupHead::none;
-    };
+    const auto ready = [this] { return looks_again() || has_failed(); };
     const Clock::time_point begin = Clock::now();
     for (;;) {
         Clock::time_point until = Clock::now() + Patience::kNap;
@@ -324,8 +319,7 @@ void Group::run_agreed(const KernelRequest& request) {
 void Group::carry_out(const KernelRequest& request) {
     phase_ = Phase::kernel;
     bound_.assign(request.memory.begin(), request.memory.end());
-    const std::uint64_t tile_bytes = request.tape->plan->tile_bytes;
-    if (tiles_.size() < tile_bytes) reserve_tiles(tile_bytes);
+    reserve_tiles(request.tape->plan->tile_bytes);
     bound_.push_back({.base = tiles_.data()});
     core_.start(*request.tape, bound_);
     for (Outcome outcome = core_.run(); outcome != Outcome::done; outcome = core_.run()) {

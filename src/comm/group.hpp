@@ -154,13 +154,20 @@ private:
     void own_next_lines() const;
     void leave_turn();
     void log();
-    void reserve_tiles(std::uint64_t bytes);
+    void reserve_tiles(std::uint64_t bytes) {
+        if (tiles_.size() < bytes) grow_tiles(bytes);
+    }
+    void grow_tiles(std::uint64_t bytes);
     void wake_whom_it_rang();
     void wait_for_ring();
     void wait_longer();
     bool looks_again() const;
 
     // failure.cpp
+    // Acquire: pairs with give_up().
+    bool has_failed() const {
+        return memory_.head().failure.load(std::memory_order_acquire) != GroupHead::none;
+    }
     void look_around(Clock::duration waited);
     void pass_foreign_ring();
     void note_waiting();

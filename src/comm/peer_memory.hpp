@@ -55,6 +55,9 @@ private:
     const RankRecord& record_of(int rank) const {
         return world_.header().ranks[members_[static_cast<std::size_t>(rank)]];
     }
+    std::int32_t process_of(int rank) const {
+        return record_of(rank).pid.load(std::memory_order_relaxed);
+    }
     bool is_in_this_process(int rank) const;
     bool has_failed() const;
 

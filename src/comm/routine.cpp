@@ -69,7 +69,6 @@ bool settle(Routine& routine, bool reaches, bool closed, int nranks, const Routi
     } else if (reaches) {
         routine.lane = Lane::reach;
         assert(closed && reachable(routine.plan));  // see may_reach()
-        return limits.reach;
     } else if (routine.shape.placement == Placement::window) {
         routine.lane = Lane::window;
     } else if (closed) {
@@ -147,6 +146,7 @@ std::unique_ptr<Routine> make_routine(const Shape& shape, const Table& table, in
     const bool on_window = shape.placement == Placement::window;
     const auto rules = table.choices(shape.kind, on_window, message_bytes(shape, nranks), nranks);
     for (const Rule* rule : rules) {
+        if (rule->reach && !limits.reach) continue;
         const Collective wanted = collective_of(shape, *rule);
         validate(wanted, nranks);
         const bool empty = is_empty(shape);

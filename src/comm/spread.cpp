@@ -4,7 +4,6 @@
 #include <sched.h>
 
 #include <algorithm>
-#include <cerrno>
 #include <vector>
 
 namespace peal::comm {
@@ -35,8 +34,7 @@ void look_around(World& world, int rank) {
     CPU_ZERO(&there);
     CPU_SET(core, &there);
     if (sched_setaffinity(0, sizeof there, &there) != 0) return;
-    while (sched_setaffinity(0, sizeof mask, &mask) != 0 && errno == EINTR) {
-    }
+    sched_setaffinity(0, sizeof mask, &mask);
     world.header().ranks[rank].core.store(sched_getcpu(), std::memory_order_relaxed);
 }
 

@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/document.hpp"
 
+#include <filesystem>
 #include <sstream>
+
+#include "cli/command.hpp"
 
 namespace peal::test {
 namespace {
@@ -41,6 +44,30 @@ std::vector<Step> steps_of(const std::string& session) {
         }
     }
     return steps;
+}
+
+std::vector<std::string> lines_of(const std::string& text) {
+    std::vector<std::string> lines;
+    std::istringstream stream(text);
+    for (std::string line; std::getline(stream, line);) lines.push_back(line);
+    return lines;
+}
+
+std::string stripped(const std::string& text) {
+    std::string result;
+    for (const std::string& line : lines_of(text)) {
+        const auto begin = line.find_first_not_of(' ');
+        if (begin != std::string::npos) result += line.substr(begin) + "\n";
+    }
+    return result;
+}
+
+std::vector<std::string> sources_in(const std::string& directory) {
+    std::vector<std::string> sources;
+    for (const auto& file : std::filesystem::directory_iterator(directory)) {
+        if (file.path().extension() == ".cpp") sources.push_back(read_file(file.path().string()));
+    }
+    return sources;
 }
 
 }  // namespace peal::test

@@ -22,4 +22,12 @@ struct Step {
 };
 std::vector<Step> steps_of(const std::string& session);
 
+std::vector<std::string> lines_of(const std::string& text);
+
+// Line by line, without indentation and empty lines.
+std::string stripped(const std::string& text);
+
+// The texts of the C++ files in a directory.
+std::vector<std::string> sources_in(const std::string& directory);
+
 }  // namespace peal::test

@@ -7,22 +7,15 @@
 
 #include <cerrno>
 #include <csignal>
-#include <sstream>
 
 #include "cli/command.hpp"
+#include "cli/document.hpp"
 
 namespace peal::test {
 namespace {
 
 using ::testing::ElementsAre;
 using ::testing::UnorderedElementsAre;
-
-std::vector<std::string> lines_of(const std::string& text) {
-    std::vector<std::string> lines;
-    std::istringstream stream(text);
-    for (std::string line; std::getline(stream, line);) lines.push_back(line);
-    return lines;
-}
 
 // Every process that is orphaned falls to this one, so none can hide.
 class PealLaunch : public ::testing::Test {

@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <filesystem>
 #include <regex>
-#include <sstream>
 
 #include "cli/command.hpp"
 #include "cli/document.hpp"
@@ -18,27 +17,9 @@ namespace {
 using worker::test::ExampleRun;
 using worker::test::run_example;
 
-// Line by line, without indentation and empty lines, and with one space for many: a comment may
-// stand elsewhere on its line.
-std::string stripped(const std::string& text) {
-    std::string result;
-    std::istringstream lines(std::regex_replace(text, std::regex(" +"), " "));
-    for (std::string line; std::getline(lines, line);) {
-        const auto begin = line.find_first_not_of(' ');
-        if (begin != std::string::npos) result += line.substr(begin) + "\n";
-    }
-    return result;
-}
-
-std::vector<std::string> example_sources() {
-    std::vector<std::string> sources;
-    for (const auto& file :
-         std::filesystem::directory_iterator(PEAL_SOURCE_DIR "/examples/worker")) {
-        if (file.path().extension() == ".cpp") {
-            sources.push_back(stripped(read_file(file.path().string())));
-        }
-    }
-    return sources;
+// With one space for many as well: a comment may stand elsewhere on its line.
+std::string code_of(const std::string& text) {
+    return stripped(std::regex_replace(text, std::regex(" +"), " "));
 }
 
 std::string without_times(const std::string& text) {
@@ -61,13 +42,14 @@ std::string output_of(const std::vector<std::string>& words) {
 }
 
 TEST(WorkerDocument, ItsCodeIsPartOfTheExamples) {
-    const std::vector<std::string> sources = example_sources();
+    std::vector<std::string> sources = sources_in(PEAL_SOURCE_DIR "/examples/worker");
+    std::transform(sources.begin(), sources.end(), sources.begin(), code_of);
     int count = 0;
     for (const Block& block : document()) {
         if (block.tag != "cpp" && block.tag != "peal") continue;
         ++count;
         EXPECT_TRUE(std::any_of(sources.begin(), sources.end(), [&](const std::string& source) {
-            return source.find(stripped(block.text)) != std::string::npos;
+            return source.find(code_of(block.text)) != std::string::npos;
         })) << block.text;
     }
     EXPECT_GE(count, 15);

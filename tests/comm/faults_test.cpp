@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <sys/mman.h>
 #include <unistd.h>
 
 #include <csignal>
@@ -13,6 +12,7 @@
 
 #include "comm/leftovers.hpp"
 #include "comm/outcomes.hpp"
+#include "comm/shared.hpp"
 
 namespace peal::comm {
 namespace {
@@ -114,19 +114,7 @@ struct Notes {
 
 std::int64_t now() { return Clock::now().time_since_epoch().count(); }
 
-class SharedNotes {
-public:
-    SharedNotes()
-        : notes_(new (mmap(nullptr, sizeof(Notes), PROT_READ | PROT_WRITE,
-                           MAP_SHARED | MAP_ANONYMOUS, -1, 0)) Notes) {}
-    ~SharedNotes() { munmap(notes_, sizeof(Notes)); }
-    SharedNotes(const SharedNotes&) = delete;
-    SharedNotes& operator=(const SharedNotes&) = delete;
-    Notes* operator->() const { return notes_; }
-
-private:
-    Notes* notes_;
-};
+using SharedNotes = test::Shared<Notes>;
 
 // Something of every kind and size, again and again.
 void call_for_ever(Communicator& comm) {

@@ -3,7 +3,6 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <sys/mman.h>
 #include <unistd.h>
 
 #include <csignal>
@@ -12,6 +11,7 @@
 
 #include "comm/leftovers.hpp"
 #include "comm/patience.hpp"
+#include "comm/shared.hpp"
 #include "comm/thrown.hpp"
 
 namespace peal::comm {
@@ -25,20 +25,7 @@ Waited wait_for_ever(World& world, int rank) {
     return wait_until(world, rank, [] { return false; });
 }
 
-// Counts in memory that parent and children share.
-class SharedCounter {
-public:
-    SharedCounter()
-        : count_(new (mmap(nullptr, sizeof(std::atomic<int>), PROT_READ | PROT_WRITE,
-                           MAP_SHARED | MAP_ANONYMOUS, -1, 0)) std::atomic<int>(0)) {}
-    ~SharedCounter() { munmap(count_, sizeof(std::atomic<int>)); }
-    SharedCounter(const SharedCounter&) = delete;
-    SharedCounter& operator=(const SharedCounter&) = delete;
-    std::atomic<int>& operator*() const { return *count_; }
-
-private:
-    std::atomic<int>* count_;
-};
+using SharedCounter = test::Shared<std::atomic<int>>;
 
 TEST(ForkRanks, EveryRankIsAProcessAndAllComesBack) {
     const SharedCounter sum;

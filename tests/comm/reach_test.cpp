@@ -20,6 +20,7 @@
 #include "comm/outcomes.hpp"
 #include "comm/profile_variable.hpp"
 #include "comm/routine.hpp"
+#include "comm/shared.hpp"
 #include "comm/table.hpp"
 
 namespace peal::comm {
@@ -251,31 +252,17 @@ TEST(ReachingRoutine, IsMadeForEveryRankAndPlacement) {
 // ---- faults
 
 // Where ranks in other processes leave what they were told.
-class Messages {
-public:
-    static constexpr std::size_t kRoom = 1024;
+struct Messages {
+    char text[3][1024] = {};
 
-    explicit Messages(int nranks) : bytes_(kRoom * static_cast<std::size_t>(nranks)) {
-        text_ = static_cast<char*>(
-            mmap(nullptr, bytes_, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0));
-    }
-    ~Messages() { munmap(text_, bytes_); }
-    Messages(const Messages&) = delete;
-    Messages& operator=(const Messages&) = delete;
-
-    char* of(int rank) { return text_ + kRoom * static_cast<std::size_t>(rank); }
     void put(int rank, const std::string& message) {
-        std::snprintf(of(rank), kRoom, "%s", message.c_str());
+        std::snprintf(text[rank], sizeof text[rank], "%s", message.c_str());
     }
-
-private:
-    std::size_t bytes_;
-    char* text_;
 };
 
 TEST(ReachFaults, ABufferThatIsNoMemoryIsReportedToAll) {
     const ReachingProfile profile(CollectiveKind::allgather, "mesh");
-    Messages messages(2);
+    const test::Shared<Messages> messages;
     Communicator::fork(2, [&](Communicator& comm) {
         std::vector<float> buffer(2000);
         std::span<float> mine = buffer;
@@ -284,13 +271,13 @@ TEST(ReachFaults, ABufferThatIsNoMemoryIsReportedToAll) {
                 mmap(nullptr, 8000, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
             mine = {static_cast<float*>(nothing), 2000};
         }
-        messages.put(comm.rank(), test::told_by([&] {
-                         comm.run(call::in_place(CollectiveKind::allgather,
-                                                 writable_memory_of(mine), ReduceOp::sum, 0));
-                     }));
+        messages->put(comm.rank(), test::told_by([&] {
+                          comm.run(call::in_place(CollectiveKind::allgather,
+                                                  writable_memory_of(mine), ReduceOp::sum, 0));
+                      }));
     });
     for (const int rank : {0, 1}) {
-        EXPECT_THAT(messages.of(rank),
+        EXPECT_THAT(messages->text[rank],
                     testing::MatchesRegex(
                         "cannot copy from or to the buffer of rank [01]: Bad address; is every "
                         "rank's buffer memory that can be read and written.\n"
@@ -333,23 +320,23 @@ TEST(ReachFaults, ARankThatDiesWhileOthersCopyIsNamed) {
     const ReachingProfile profile(CollectiveKind::all_to_all, "mesh");
     for (int turn = 0; turn < 8; ++turn) {
         const test::Leftovers before = test::leftovers();
-        Messages messages(3);
+        const test::Shared<Messages> messages;
         Communicator::fork(3, [&](Communicator& comm) {
             const std::vector<float> input(3 << 18);
             std::vector<float> output(input.size());
             const auto end = std::chrono::steady_clock::now() + std::chrono::milliseconds(2 * turn);
-            messages.put(comm.rank(), test::told_by([&] {
-                             for (;;) {
-                                 comm.all_to_all(input, output);
-                                 if (comm.rank() == 1 && std::chrono::steady_clock::now() >= end) {
-                                     raise(SIGKILL);
-                                 }
-                             }
-                         }));
+            messages->put(comm.rank(), test::told_by([&] {
+                              for (;;) {
+                                  comm.all_to_all(input, output);
+                                  if (comm.rank() == 1 && std::chrono::steady_clock::now() >= end) {
+                                      raise(SIGKILL);
+                                  }
+                              }
+                          }));
         });
         for (const int rank : {0, 2}) {
             EXPECT_THAT(
-                messages.of(rank),
+                messages->text[rank],
                 testing::MatchesRegex(fmt::format(
                     "rank 1 died; rank {} was in all_to_all of 262144 f32 .call [0-9]+.", rank)));
         }

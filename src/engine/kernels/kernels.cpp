@@ -5,11 +5,11 @@
 #include <algorithm>
 #include <cassert>
 #include <cstring>
-#include <limits>
 #include <vector>
 
 #include <hwy/cache_control.h>
 
+#include "engine/kernels/codec.hpp"
 #include "engine/kernels/scalar.hpp"
 
 // Targets whose extra instructions are of no use here would only cost time to compile.
@@ -127,20 +127,12 @@ void stream_bytes(void* dst, const void* src, std::size_t bytes) {
 // So few are done sooner one by one than by filling a vector with them.
 constexpr std::size_t kFewElements = 4;
 
-template <class T>
-T element_at(const void* from, std::size_t i) {
-    T element;
-    std::memcpy(&element, static_cast<const std::byte*>(from) + i * sizeof(T), sizeof(T));
-    return element;
-}
-
-template <class T>
+template <class Codec>
 void add_few(void* dst, std::span<const void* const> sources, std::size_t count) {
     for (std::size_t i = 0; i < count; ++i) {
-        T sum = element_at<T>(sources[0], i);
-        for (const void* source : sources.subspan(1)) sum += element_at<T>(source, i);
-        if (sum != sum) sum = std::numeric_limits<T>::quiet_NaN();
-        std::memcpy(static_cast<std::byte*>(dst) + i * sizeof(T), &sum, sizeof(T));
+        auto sum = scalar::load<Codec>(sources[0], i);
+        for (const void* source : sources.subspan(1)) sum += scalar::load<Codec>(source, i);
+        scalar::store<Codec>(dst, i, sum);
     }
 }
 
@@ -148,10 +140,10 @@ void add_few(void* dst, std::span<const void* const> sources, std::size_t count)
 void reduce_few(Element element, ReduceOp op, void* dst, std::span<const void* const> sources,
                 std::size_t count) {
     if (op == ReduceOp::sum && element == Element::f32) {
-        return add_few<float>(dst, sources, count);
+        return add_few<scalar::Plain<float>>(dst, sources, count);
     }
     if (op == ReduceOp::sum && element == Element::f64) {
-        return add_few<double>(dst, sources, count);
+        return add_few<scalar::Plain<double>>(dst, sources, count);
     }
     scalar::reduce(element, op, dst, sources, count);
 }
