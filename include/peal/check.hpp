@@ -33,7 +33,8 @@ struct Contribution {
 using Contributions = std::shared_ptr<const std::vector<Contribution>>;
 
 // On return from a call, bytes [offset, offset + length) of rank's `buffer` hold these
-// contributions: one of them is a copy, several are combined with `op`, each exactly once.
+// contributions: one of them is a copy, several are combined with `op`, each exactly once. The
+// length is a whole number of elements.
 struct Expected {
     std::int32_t rank = 0;
     std::uint16_t buffer = 0;
@@ -42,6 +43,7 @@ struct Expected {
     Contributions of;
     ReduceOp op = ReduceOp::sum;
     Element element = Element::f32;
+    bool reduces = false;  // a combination, even of one contribution: no copy is asked for
 };
 
 // Bytes that the caller writes before each call: the input of an in-place collective in a window.
@@ -60,7 +62,8 @@ struct Meaning {
     std::vector<Expected> outputs;
     bool in_order = false;  // combined in the order listed; otherwise in any order
     // Outputs of the same contributions are combined in the same order, unless atomic additions
-    // gathered them: then there is no order to compare.
+    // gathered them (then there is no order to compare) or they are integers (then the order does
+    // not matter).
     bool same_bits = false;
     bool meets = false;  // nobody returns before everybody has been called
 };

@@ -53,7 +53,8 @@ private:
     }
     void expect(int rank, std::uint64_t offset, std::uint64_t length, Contributions of) {
         meaning_.outputs.push_back({rank, ports_.output, offset, length, std::move(of),
-                                    collective_.op, collective_.element});
+                                    collective_.op, collective_.element,
+                                    has_reduction(collective_.kind)});
     }
     Contributions from(int rank, std::uint64_t offset) const {
         return std::make_shared<const std::vector<Contribution>>(

@@ -69,12 +69,23 @@ void SymbolicMemory::read(const Range& source, std::uint64_t destination,
         [&](std::uint64_t begin, std::uint64_t end, const Content& content) {
             if (content.term == kUnwritten && must_be_written) report_unwritten(source, begin, end);
             const std::uint64_t at = begin - source.offset + destination;
-            const Content moved = terms_.moved(content, by);
-            if (!pieces.empty() && pieces.back().content == moved) {
-                pieces.back().end = at + (end - begin);
-            } else {
-                pieces.push_back({at, at + (end - begin), moved});
-            }
+            append(pieces, {at, at + (end - begin), terms_.moved(content, by)});
+        });
+}
+
+void SymbolicMemory::read_elements(const Range& source, Element element, std::uint64_t destination,
+                                   std::vector<Piece>& pieces, bool must_be_written) {
+    read(source, destination, merged_, must_be_written);
+    pieces.clear();
+    const std::uint64_t size = bytes_of(element);
+    const auto at = [&](std::uint64_t k) { return destination + k * size; };
+    for_each_element(
+        terms_, merged_, size,
+        [&](std::uint64_t first, std::uint64_t last, const Content& content) {
+            pieces.push_back({at(first), at(last), content});
+        },
+        [&](std::uint64_t k, const std::vector<Stretch>& bytes) {
+            pieces.push_back({at(k), at(k + 1), terms_.assembled(element, bytes, at(k))});
         });
 }
 
@@ -104,9 +115,9 @@ void SymbolicMemory::copy(const Copy& copy) {
 
 void SymbolicMemory::reduce(const Reduce& reduce) {
     if (reduce.dst.length == 0) return;
-    read(reduce.src[0], reduce.dst.offset, result_);
+    read_elements(reduce.src[0], reduce.element, reduce.dst.offset, result_);
     for (std::size_t i = 1; i < reduce.src.size(); ++i) {
-        read(reduce.src[i], reduce.dst.offset, operand_);
+        read_elements(reduce.src[i], reduce.element, reduce.dst.offset, operand_);
         merge([&](Content left, Content right) {
             return terms_.combine(reduce.op, reduce.element, left, right, reduce.dst.offset);
         });
@@ -142,8 +153,8 @@ void SymbolicMemory::accumulate(const Accumulate& accumulate) {
     const std::uint64_t at = dst.offset;
     const Plan& plan = model_.plan(model_.op(event_).call, model_.agents[event_.agent].rank);
     const bool is_window = !is_tile(dst) && plan.buffers[dst.buffer].kind == BufferKind::window;
-    read(accumulate.src, at, operand_);
-    read(dst, at, result_, !is_window);
+    read_elements(accumulate.src, element, at, operand_);
+    read_elements(dst, element, at, result_, !is_window);
     merge([&](Content sum, Content added) { return terms_.gathered(element, sum, added, at); });
     write(dst, result_);
 }
@@ -156,7 +167,7 @@ void SymbolicMemory::map(const Map& map) {
         result_ = {{map.dst.offset, end_of(map.dst),
                     terms_.fill(map.element, map.scalar, map.dst.offset)}};
     } else {
-        read(map.src, map.dst.offset, result_);
+        read_elements(map.src, map.element, map.dst.offset, result_);
         for (Piece& piece : result_) {
             piece.content =
                 terms_.mapped(map.op, map.element, map.scalar, piece.content, map.dst.offset);
@@ -165,51 +176,38 @@ void SymbolicMemory::map(const Map& map) {
     write(map.dst, result_);
 }
 
-// Where whole elements of one content are converted, the result has one content too. An element
-// that is made of several contents is a content of its own.
+// Where whole elements of one content are converted, the result has one content too.
 void SymbolicMemory::convert(const Map& map) {
     const std::uint64_t from = bytes_of(map.from), to = bytes_of(map.element);
     read(map.src, 0, operand_);
     result_.clear();
-    const auto add = [&](std::uint64_t first, std::uint64_t last, Content content) {
-        result_.push_back({map.dst.offset + first * to, map.dst.offset + last * to, content});
-    };
-    std::uint64_t done = 0;
-    for (const Piece& piece : operand_) {
-        const std::uint64_t first = (piece.begin + from - 1) / from, last = piece.end / from;
-        for (; done < std::min(first, last); ++done) {
-            add(done, done + 1,
-                terms_.computed(MapOp::convert, map.element, map.from,
-                                stretches(done * from, (done + 1) * from),
-                                map.dst.offset + done * to));
-        }
-        if (first >= last) continue;
-        const Content begin = terms_.moved(piece.content, static_cast<std::int64_t>(first * from));
-        add(first, last,
-            terms_.converted(map.element, map.from, begin, map.dst.offset + first * to));
-        done = last;
-    }
+    const auto at = [&](std::uint64_t k) { return map.dst.offset + k * to; };
+    for_each_element(
+        terms_, operand_, from,
+        [&](std::uint64_t first, std::uint64_t last, const Content& content) {
+            const Content begin = terms_.moved(content, static_cast<std::int64_t>(first * from));
+            result_.push_back(
+                {at(first), at(last), terms_.converted(map.element, map.from, begin, at(first))});
+        },
+        [&](std::uint64_t k, const std::vector<Stretch>& bytes) {
+            result_.push_back(
+                {at(k), at(k + 1),
+                 terms_.computed(MapOp::convert, map.element, map.from, bytes, at(k))});
+        });
     write(map.dst, result_);
 }
 
 void SymbolicMemory::sum_row(const Map& map) {
     read(map.src, 0, operand_);
-    const Content sum = terms_.computed(MapOp::row_sum, map.element, map.element,
-                                        stretches(0, map.src.length), map.dst.offset);
+    std::vector<Stretch> row;
+    for (const Piece& piece : operand_) {
+        const Content first = terms_.moved(piece.content, static_cast<std::int64_t>(piece.begin));
+        row.push_back({first, piece.end - piece.begin});
+    }
+    const Content sum =
+        terms_.computed(MapOp::row_sum, map.element, map.element, row, map.dst.offset);
     result_ = {{map.dst.offset, end_of(map.dst), sum}};
     write(map.dst, result_);
-}
-
-std::vector<Stretch> SymbolicMemory::stretches(std::uint64_t begin, std::uint64_t end) const {
-    std::vector<Stretch> list;
-    for (const Piece& piece : operand_) {
-        const std::uint64_t from = std::max(begin, piece.begin);
-        const std::uint64_t until = std::min(end, piece.end);
-        if (from >= until) continue;
-        const Content first = terms_.moved(piece.content, static_cast<std::int64_t>(from));
-        list.push_back({first, until - from});
-    }
-    return list;
 }
 
 }  // namespace peal::checker

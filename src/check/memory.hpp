@@ -4,6 +4,7 @@
 
 #include <vector>
 
+#include "check/elements.hpp"
 #include "check/finding.hpp"
 #include "check/term.hpp"
 #include "plan/interval_map.hpp"
@@ -24,11 +25,6 @@ public:
     void execute(Event event, Findings& findings);
 
 private:
-    struct Piece {
-        std::uint64_t begin, end;  // offsets in the destination
-        Content content;
-    };
-
     void stage(const Op& op, std::int32_t rank);
     void copy(const Copy& copy);
     void reduce(const Reduce& reduce);
@@ -40,13 +36,14 @@ private:
     // What `source` holds, seen from the offsets of the destination.
     void read(const Range& source, std::uint64_t destination, std::vector<Piece>& pieces,
               bool must_be_written = true);
+    // The same in pieces of whole elements: one with several contents is a content of its own.
+    void read_elements(const Range& source, Element element, std::uint64_t destination,
+                       std::vector<Piece>& pieces, bool must_be_written = true);
     void write(const Range& destination, const std::vector<Piece>& pieces);
     void report_unwritten(const Range& source, std::uint64_t begin, std::uint64_t end);
     // result_ = merge(result_, operand_) piece by piece, where both cover the same bytes.
     template <class Merge>
     void merge(Merge&& merge);
-    // The bytes [begin, end) of operand_.
-    std::vector<Stretch> stretches(std::uint64_t begin, std::uint64_t end) const;
     RegionId region_of(const Range& range) const;
 
     const Model& model_;
@@ -57,7 +54,7 @@ private:
     Event event_;
     Findings* findings_ = nullptr;
     bool reported_ = false;
-    std::vector<Piece> result_, operand_, merged_;
+    std::vector<Piece> result_, operand_, merged_;  // offsets in the destination
 };
 
 }  // namespace peal::checker

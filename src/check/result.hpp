@@ -21,12 +21,13 @@ public:
     void check(Event event, const SymbolicMemory& memory, Findings& findings);
 
 private:
-    // The content is seen from the start of the output.
-    struct Piece {
+    // Part of an output. Offsets, and what it holds, are seen from the start of the output.
+    struct Part {
         Event event;
         const Expected* output;
-        std::uint64_t begin, end;  // in the output's buffer
+        std::uint64_t begin, end;
         Content content;
+        bool is_written = true;
     };
     struct Seen {
         Content content;
@@ -34,20 +35,24 @@ private:
         bool operator==(const Seen&) const = default;
     };
 
-    void check_piece(const Piece& piece, Findings& findings);
-    bool is_right(const Piece& piece);
-    void check_same_bits(const Piece& piece, Findings& findings);
-    std::vector<Leaf> expected_leaves(const Piece& piece);
-    Content expected_chain(const Piece& piece);
-    std::string text_of_expected(const Piece& piece);
-    std::string difference(const Piece& piece);
-    // A finding about the contents of the piece.
-    Finding finding_at(const Piece& piece, ViolationKind kind, std::vector<Event> events) const;
-    const Meaning& meaning(const Piece& piece) const;
+    void check_output(Event event, const Expected& output, const RegionContents& contents,
+                      Findings& findings);
+    void check_part(const Part& part, Findings& findings);
+    bool is_right(const Part& part);
+    void check_same_bits(const Part& part, Findings& findings);
+    std::vector<Leaf> expected_leaves(const Part& part);
+    Content expected_term(const Part& part);
+    std::string difference(const Part& part);
+    // A finding about the contents of the part.
+    Finding finding_at(const Part& part, ViolationKind kind, std::vector<Event> events) const;
+    const Meaning& meaning(const Part& part) const;
 
     const Model& model_;
     TermTable& terms_;
-    std::set<std::tuple<TermId, std::int64_t, const void*, std::uint32_t>> right_;
+    // What was found right: term and shift, contributions, op, element, reduces, call.
+    using Known =
+        std::tuple<TermId, std::int64_t, const void*, ReduceOp, Element, bool, std::uint32_t>;
+    std::set<Known> right_;
     std::map<std::pair<std::uint32_t, const void*>, IntervalMap<Seen>> seen_;
 };
 

@@ -3,6 +3,9 @@
 
 #include <algorithm>
 #include <bit>
+#include <cmath>
+#include <limits>
+#include <set>
 #include <tuple>
 #include <utility>
 
@@ -17,6 +20,25 @@ std::int64_t modulo(std::int64_t value, std::int64_t by) {
 }
 
 std::int64_t size_of(Element element) { return static_cast<std::int64_t>(bytes_of(element)); }
+
+// The least or greatest number of the element.
+double extreme(Element element, bool greatest) {
+    const int sign = greatest ? 1 : -1;
+    if (is_float(element)) return sign * std::numeric_limits<double>::infinity();
+    if (element == Element::u8) return greatest ? 255 : 0;
+    const double half = std::ldexp(1, static_cast<int>(8 * bytes_of(element)) - 1);
+    return greatest ? half - 1 : -half;
+}
+
+double neutral_number(ReduceOp op, Element element) {
+    switch (op) {
+        case ReduceOp::sum: return 0;
+        case ReduceOp::prod: return 1;
+        case ReduceOp::max: return extreme(element, false);
+        case ReduceOp::min: return extreme(element, true);
+    }
+    return 0;
+}
 
 // A coordinate of a term that repeats itself means no more than its remainder.
 std::int64_t normal_shift(const Term& term, std::int64_t shift) {
@@ -146,6 +168,18 @@ bool TermTable::is_zero(TermId id) const {
     return terms_[id].kind == Term::Kind::fill && terms_[id].scalar == 0;
 }
 
+// A number that changes nothing when it is combined with others. (The sign of a zero apart: -0 + 0
+// is 0. So a combination with it is no copy, and other bits than one without it.)
+bool TermTable::is_neutral(Content content, ReduceOp op, Element element, std::uint64_t at) const {
+    const Term& term = terms_[content.term];
+    if (term.kind != Term::Kind::fill) return false;
+    if (op == ReduceOp::sum && is_zero(content.term)) return true;
+    const bool in_phase =
+        term.element == element &&
+        modulo(static_cast<std::int64_t>(at) + content.shift, size_of(element)) == 0;
+    return in_phase && std::bit_cast<double>(term.scalar) == neutral_number(op, element);
+}
+
 bool TermTable::is_in_phase(Content content, Element element, std::uint64_t at) const {
     const Term& term = terms_[content.term];
     return term.element == element &&
@@ -188,8 +222,8 @@ Content TermTable::converted(Element to, Element from, Content content, std::uin
     return moved(result, -static_cast<std::int64_t>(at));
 }
 
-Content TermTable::computed(MapOp map, Element element, Element from,
-                            const std::vector<Stretch>& bytes, std::uint64_t at) {
+// A term whose left part lists these bytes.
+Term TermTable::listed(const std::vector<Stretch>& bytes) {
     Term list;
     list.kind = Term::Kind::bytes;
     for (const Stretch& stretch : bytes) {
@@ -200,12 +234,25 @@ Content TermTable::computed(MapOp map, Element element, Element from,
         list.left = intern(list);
     }
     Term term;
+    term.is_open = list.is_open;
+    term.left = list.left;
+    return term;
+}
+
+Content TermTable::assembled(Element element, const std::vector<Stretch>& bytes, std::uint64_t at) {
+    Term term = listed(bytes);
+    term.kind = Term::Kind::assembled;
+    term.element = element;
+    return {intern(term), -static_cast<std::int64_t>(at)};
+}
+
+Content TermTable::computed(MapOp map, Element element, Element from,
+                            const std::vector<Stretch>& bytes, std::uint64_t at) {
+    Term term = listed(bytes);
     term.kind = Term::Kind::computed;
     term.map = map;
     term.element = element;
     term.from = from;
-    term.is_open = list.is_open;
-    term.left = list.left;
     return {intern(term), -static_cast<std::int64_t>(at)};
 }
 
@@ -215,11 +262,14 @@ Content TermTable::moved(Content content, std::int64_t by) const {
 
 std::vector<Leaf> TermTable::leaves(Content content, ReduceOp op, Element element, std::uint64_t at,
                                     std::size_t limit) const {
+    const bool once = op == ReduceOp::max || op == ReduceOp::min;
+    std::set<Leaf> seen;
     std::vector<Leaf> result;
     std::vector<Content> open = {content};
     while (!open.empty() && result.size() < limit) {
-        const Content next = open.back();
+        const Content next = moved(open.back(), 0);
         open.pop_back();
+        if (once && !seen.insert({next.term, next.shift}).second) continue;
         const Term& term = terms_[next.term];
         const bool in_phase = is_in_phase(next, element, at);
         const bool is_combined = term.kind == Term::Kind::combine && term.op == op;
@@ -230,10 +280,28 @@ std::vector<Leaf> TermTable::leaves(Content content, ReduceOp op, Element elemen
             if (!ends) open.push_back({term.left, next.shift + term.left_shift});
         } else if (term.kind == Term::Kind::rounded && in_phase) {
             open.push_back({term.left, next.shift + term.left_shift});
-        } else {
+        } else if (!is_neutral(next, op, element, at)) {
             result.push_back({next.term, next.shift});
         }
     }
+    return result;
+}
+
+std::vector<Leaf> TermTable::chain(Content content, ReduceOp op, Element element,
+                                   std::uint64_t at) const {
+    std::vector<Leaf> result;
+    const auto add = [&](Content part) {
+        if (!is_neutral(part, op, element, at)) result.push_back({part.term, part.shift});
+    };
+    while (is_in_phase(content, element, at)) {
+        const Term& term = terms_[content.term];
+        const bool is_combined = term.kind == Term::Kind::combine && term.op == op;
+        if (!is_combined && term.kind != Term::Kind::rounded) break;
+        if (is_combined) add({term.right, content.shift + term.right_shift});
+        content = {term.left, content.shift + term.left_shift};
+    }
+    add(content);
+    std::reverse(result.begin(), result.end());
     return result;
 }
 
@@ -265,6 +333,8 @@ public:
                                    term.map == MapOp::mul_scalar ? '*' : '+', scalar(term));
             case Term::Kind::converted: return conversion(content);
             case Term::Kind::bytes: return listed(term);
+            case Term::Kind::assembled:
+                return fmt::format("bytes of ({})", listed(terms_[term.left]));
             case Term::Kind::computed:
                 return fmt::format("{}({})", name(term.map), listed(terms_[term.left]));
         }

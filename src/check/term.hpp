@@ -33,6 +33,7 @@ struct Term {
         mapped,     // left with `scalar`
         converted,  // left, whose elements are of type `from`
         bytes,      // `scalar` bytes of right, behind what left lists
+        assembled,  // one element: the bytes that left lists, side by side
         computed,   // one element: `map` of the bytes that left lists
     };
     Kind kind = Kind::unwritten;
@@ -91,6 +92,8 @@ public:
     // The elements from `at` on are made from those of the content, which begin at coordinate
     // content.shift.
     Content converted(Element to, Element from, Content content, std::uint64_t at);
+    // The element at `at` consists of these bytes, which come from several contents.
+    Content assembled(Element element, const std::vector<Stretch>& bytes, std::uint64_t at);
     // The element at `at` is `map` of all these bytes.
     Content computed(MapOp map, Element element, Element from, const std::vector<Stretch>& bytes,
                      std::uint64_t at);
@@ -100,16 +103,21 @@ public:
 
     // The contributions to a combination with `op` of elements that begin at offset `at`, in order
     // (those of a gathered sum in an order that means nothing), at most `limit`; shifts are
-    // relative to the offset. What is not such a combination is one contribution.
+    // relative to the offset. What is not such a combination is one contribution; neutral elements
+    // are none. Of a maximum or minimum each contribution is listed once: it counts no more twice.
     std::vector<Leaf> leaves(Content content, ReduceOp op, Element element, std::uint64_t at,
                              std::size_t limit) const;
+    // The same of a chain that was combined from left to right, and of nothing else.
+    std::vector<Leaf> chain(Content content, ReduceOp op, Element element, std::uint64_t at) const;
 
 private:
     struct Hash {
         std::size_t operator()(const Term& term) const;
     };
     TermId intern(const Term& term);
+    Term listed(const std::vector<Stretch>& bytes);
     bool is_zero(TermId id) const;
+    bool is_neutral(Content content, ReduceOp op, Element element, std::uint64_t at) const;
     bool is_in_phase(Content content, Element element, std::uint64_t at) const;
     Content linked(Element element, Content sum, Content added, std::uint64_t at);
     Content anchored(Term term, Content left, Content right, std::uint64_t at);

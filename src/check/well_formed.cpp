@@ -51,6 +51,11 @@ void require_meaning(const CheckStage& stage, std::size_t number) {
         if (!output.of || output.of->empty()) {
             misuse("stage {}: an output of its meaning has no contributions", number);
         }
+        if (output.length % bytes_of(output.element) != 0) {
+            misuse(
+                "stage {}: an output of its meaning has {} bytes, no whole number of {} elements",
+                number, output.length, name(output.element));
+        }
     }
     std::set<const void*> seen;
     for (const Expected& output : stage.meaning->outputs) {

@@ -46,6 +46,10 @@ public:
     RankPlan& fill(const Range& dst, double scalar, Element element = Element::f32) {
         return add(Map{MapOp::fill, element, scalar, dst, {}}, Pipe::none);
     }
+    RankPlan& map(MapOp op, const Range& dst, const Range& src, double scalar,
+                  Element element = Element::f32) {
+        return add(Map{op, element, scalar, dst, src}, Pipe::none);
+    }
     RankPlan& convert(const Range& dst, Element to, const Range& src, Element from) {
         return add(Map{MapOp::convert, to, 0, dst, src, from}, Pipe::none);
     }
