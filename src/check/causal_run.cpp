@@ -38,7 +38,7 @@ void CausalRun::make_ready(AgentId agent) {
 
 CausalRun::End CausalRun::run(Meter& meter) {
     std::uint64_t reported = 0;
-    while (call_ < model_.calls && broken_.empty()) {
+    while (call_ < model_.calls && broken_.empty() && !overflowed_) {
         if (ready_[call_].empty()) {
             ++call_;
             continue;
@@ -52,6 +52,7 @@ CausalRun::End CausalRun::run(Meter& meter) {
         }
     }
     if (!broken_.empty()) return End::outside;
+    if (overflowed_) return End::done;
     for (AgentId agent = 0; agent < next_.size(); ++agent) {
         if (next_[agent] < model_.agents[agent].ops.size()) {
             report_blocked();
@@ -65,19 +66,10 @@ CausalRun::End CausalRun::run(Meter& meter) {
 void CausalRun::run_agent(AgentId agent) {
     const std::uint32_t call = call_;
     const std::vector<Op>& ops = model_.agents[agent].ops;
-    while (next_[agent] < ops.size() && broken_.empty()) {
+    while (next_[agent] < ops.size() && broken_.empty() && !overflowed_) {
         const Op& op = ops[next_[agent]];
         if (op.call != call) return make_ready(agent);
-        if (op.kind == OpKind::wait) {
-            if (op.compare != Compare::ge && op.compare != Compare::gt) {
-                return leave(2, agent, "the wait is not >=");
-            }
-            CellState& cell = cells_[op.cell];
-            if (cell.value < threshold_of(op)) {
-                cell.blocked.push_back(agent);
-                return;
-            }
-        }
+        if (op.kind == OpKind::wait && !can_pass(agent, op)) return;
         clocks_.tick(agent);
         if (op.kind == OpKind::wait) wait(agent, op);
         if (op.kind == OpKind::notify) notify(agent, op);
@@ -87,23 +79,53 @@ void CausalRun::run_agent(AgentId agent) {
     }
 }
 
+bool CausalRun::can_pass(AgentId agent, const Op& op) {
+    CellState& cell = cells_[op.cell];
+    const bool is_exact = op.compare == Compare::eq;
+    if (!is_exact && op.compare != Compare::ge && op.compare != Compare::gt) {
+        leave(2, agent, "the wait is neither >= nor ==");
+        return false;
+    }
+    if (is_exact && cell.value > op.value) {
+        leave(2, agent, fmt::format("the wait is == and the cell holds {} already", cell.value));
+        return false;
+    }
+    if (cell.value >= threshold_of(op)) return true;
+    cell.blocked.push_back(agent);
+    return false;
+}
+
 // ---------------------------------------------------------------------------- notify
 
 void CausalRun::notify(AgentId agent, const Op& op) {
     CellState& cell = cells_[op.cell];
+    const CellInfo& info = model_.cells[op.cell];
+    const bool is_awaited = !info.waiters.empty();
+    // Nobody looks at it, and it fits in every order.
+    if (!is_awaited && !info.may_overflow) return;
     const std::int64_t value = op.notify == NotifyOp::set ? op.value : cell.value + op.value;
-    check_overflow(agent, op, value);
-    if (value < cell.value) {
+    if (is_awaited && value < cell.value) {
         return leave(3, agent, fmt::format("the cell goes from {} down to {}", cell.value, value));
     }
     if (op.is_flag) check_flag(agent, op, cell);
+    check_exact(agent, cell);
     check_order(agent, op, cell);
+    if (broken_.empty() && !fits_cell(info, value)) report_overflow(agent, cell, value);
     cell.value = value;
-    const bool is_awaited = !model_.cells[op.cell].waiters.empty();
     cell.records.push_back(
         {clocks_.now(agent), op.call, value, is_awaited ? clocks_.snapshot(agent) : kNone});
     for (const AgentId blocked : cell.blocked) make_ready(blocked);
     cell.blocked.clear();
+}
+
+// Whoever waits for exactly a value has seen it before it changes again.
+void CausalRun::check_exact(AgentId agent, const CellState& cell) {
+    for (const Epoch wait : cell.exact) {
+        if (clocks_.knows(agent, wait)) continue;
+        return leave(
+            2, agent,
+            fmt::format("it need not come after {}, which is ==", text_of(model_, wait.event())));
+    }
 }
 
 void CausalRun::check_order(AgentId agent, const Op& op, CellState& cell) {
@@ -113,11 +135,12 @@ void CausalRun::check_order(AgentId agent, const Op& op, CellState& cell) {
     }
     const bool is_addition = op.notify == NotifyOp::add && op.value > 0;
     if (!is_addition || !clocks_.knows(agent, cell.last_wait)) cell.summed = false;
-    if (!cell.chained && !cell.summed) {
-        leave(4, agent,
-              "the cell has several writers that are not ordered, and a wait that does "
-              "not take all their additions");
-    }
+    if (cell.chained || cell.summed) return;
+    leave(4, agent,
+          model_.cells[op.cell].waiters.empty()
+              ? "the cell has several writers that are not ordered, and it may overflow"
+              : "the cell has several writers that are not ordered, and a wait that does not take "
+                "all their additions");
 }
 
 void CausalRun::check_flag(AgentId agent, const Op& op, const CellState& cell) {
@@ -129,12 +152,11 @@ void CausalRun::check_flag(AgentId agent, const Op& op, const CellState& cell) {
     findings_.add(set_twice_finding(model_, cell.records.back().notify.event(), event));
 }
 
-void CausalRun::check_overflow(AgentId agent, const Op& op, std::int64_t value) {
-    if (fits_cell(model_.cells[op.cell], value)) return;
-    const Event event{agent, next_[agent]};
-    if (findings_.wants(ViolationKind::overflow, {event})) {
-        findings_.add(overflow_finding(model_, event, value));
-    }
+void CausalRun::report_overflow(AgentId agent, const CellState& cell, std::int64_t value) {
+    overflowed_ = true;
+    Finding finding = overflow_finding(model_, {agent, next_[agent]}, value);
+    for (const Record& record : cell.records) finding.causes.push_back(record.notify.event());
+    findings_.add(std::move(finding));
 }
 
 // ---------------------------------------------------------------------------- wait
@@ -157,6 +179,10 @@ void CausalRun::wait(AgentId agent, const Op& op) {
                          "wait does not take all their additions");
         }
         cell.last_wait = clocks_.now(agent);
+    }
+    if (op.compare == Compare::eq) {
+        std::erase_if(cell.exact, [&](const Epoch& wait) { return wait.agent == agent; });
+        cell.exact.push_back(clocks_.now(agent));
     }
     if (op.may_be_stale) check_stale(agent, op, cell);
 }

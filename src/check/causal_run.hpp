@@ -30,8 +30,8 @@ public:
 
     CausalRun(const Model& model, Observer& observer, Findings& findings);
 
-    // Goes on until nobody can. Findings are about signals: deadlock, stale waits, flags, overflow,
-    // where cells end.
+    // Goes on until nobody can, or a cell overflows: what comes after that is anybody's guess.
+    // Findings are about signals: deadlock, stale waits, flags, overflow, where cells end.
     End run(Meter& meter);
 
     const std::string& broken_assumption() const { return broken_; }
@@ -55,6 +55,7 @@ private:
         std::size_t joined = 0;       // records before this one are known to the waiter
         std::int64_t guaranteed = 0;  // the value after the last of them
         Epoch last_wait;
+        std::vector<Epoch> exact;  // waits for exactly this value that have passed, by waiter
         bool chained = true;
         bool summed = true;
         std::vector<AgentId> blocked;
@@ -62,15 +63,18 @@ private:
 
     void make_ready(AgentId agent);
     void run_agent(AgentId agent);
+    // Whether the wait can pass; if not, its agent is blocked.
+    bool can_pass(AgentId agent, const Op& op);
     void notify(AgentId agent, const Op& op);
     void wait(AgentId agent, const Op& op);
     void join_chained(AgentId agent, CellState& cell, std::int64_t threshold, bool sole_waiter);
     void join_all(AgentId agent, CellState& cell);
     void join(AgentId agent, const Record& record);
+    void check_exact(AgentId agent, const CellState& cell);
     void check_order(AgentId agent, const Op& op, CellState& cell);
     void check_flag(AgentId agent, const Op& op, const CellState& cell);
     void check_stale(AgentId agent, const Op& op, const CellState& cell);
-    void check_overflow(AgentId agent, const Op& op, std::int64_t value);
+    void report_overflow(AgentId agent, const CellState& cell, std::int64_t value);
     void report_blocked();
     void check_end();
     void leave(int assumption, AgentId agent, const std::string& why);
@@ -86,6 +90,7 @@ private:
     std::vector<std::deque<AgentId>> ready_;
     std::uint32_t call_ = 0;  // nobody is ready in calls before it
     std::uint64_t events_ = 0;
+    bool overflowed_ = false;
     std::string broken_;
 };
 

@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include "check/drift.hpp"
 #include "check/explore.hpp"
 #include "check/last_writer.hpp"
 #include "check/linear.hpp"
@@ -31,6 +32,16 @@ Violation violation_of(const Model& model, Shown&& shown) {
     violation.expected = std::move(shown.finding.expected);
     violation.schedule = steps_of(model, shown.schedule);
     return violation;
+}
+
+// These need no interleaving.
+std::vector<Violation> drifting_cells(const Model& model) {
+    std::vector<Violation> violations;
+    for (Finding& finding : find_drift(model)) {
+        Schedule schedule = finding.events;
+        violations.push_back(violation_of(model, {std::move(finding), std::move(schedule)}));
+    }
+    return violations;
 }
 
 // Returns false when the linear method cannot decide.
@@ -71,12 +82,14 @@ CheckReport check(const std::vector<CheckStage>& stages, const CheckOptions& opt
     report.violations = static_violations(stages, options.device);
     if (report.violations.empty()) {
         const Model model = build_model(stages, options.calls);
-        if (options.explore) {
-            report.why_explored = "asked for";
-            run_exploration(model, options, meter, report);
-        } else if (!run_linear(model, options, meter, report)) {
+        const std::vector<Violation> drift = drifting_cells(model);
+        if (options.explore) report.why_explored = "asked for";
+        const bool decided = !options.explore && run_linear(model, options, meter, report);
+        // Nobody need explore what is wrong anyway.
+        if (!decided && (options.explore || drift.empty())) {
             run_exploration(model, options, meter, report);
         }
+        report.violations.insert(report.violations.end(), drift.begin(), drift.end());
     }
     if (report.violations.size() > options.max_violations) {
         report.violations.resize(options.max_violations);

@@ -15,6 +15,7 @@ struct Finding {
     ViolationKind kind = ViolationKind::data_race;
     std::vector<Event> events;   // the last of them shows it, or all are about to happen
     std::vector<Event> pending;  // it shows while these have not happened
+    std::vector<Event> causes;   // it shows after these
     bool simultaneous = false;   // the events are enabled at the same time
     bool whole_run = false;      // it shows when nobody can go on
     // Contents that are wrong: bytes [begin, end) of a region.

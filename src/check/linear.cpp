@@ -74,12 +74,19 @@ private:
     Explainer explainer_;
 };
 
+// What a schedule must contain to show the finding.
+std::vector<Event> shown(const Finding& finding) {
+    std::vector<Event> events = finding.events;
+    events.insert(events.end(), finding.causes.begin(), finding.causes.end());
+    return events;
+}
+
 // Remembers the clocks of some events.
 class ClockObserver : public CausalRun::Observer {
 public:
     explicit ClockObserver(const std::vector<Finding>& findings) {
         for (const Finding& finding : findings) {
-            for (const Event event : finding.events) clocks_[{event.agent, event.op}] = {};
+            for (const Event event : shown(finding)) clocks_[{event.agent, event.op}] = {};
         }
     }
     void on_event(Event event, const Clocks& clocks) override {
@@ -112,7 +119,7 @@ std::vector<std::uint32_t> past_of(const Model& model, const Finding& finding,
                                    const std::vector<std::uint32_t>& whole) {
     if (finding.whole_run) return whole;
     std::vector<std::uint32_t> until(model.agents.size(), 0);
-    for (const Event event : finding.events) {
+    for (const Event event : shown(finding)) {
         const std::vector<std::uint32_t>& clock = clocks.clock(event);
         for (std::size_t a = 0; a < until.size(); ++a) until[a] = std::max(until[a], clock[a]);
     }

@@ -59,8 +59,16 @@ private:
             storage.element = buffer.element;
             storage.bytes.assign(static_cast<std::size_t>(model_.nranks), 0);
             model_.storages.push_back(std::move(storage));
-        } else if (model_.storages[found->second].kind != buffer.kind) {
+            return found->second;
+        }
+        const Storage& storage = model_.storages[found->second];
+        if (storage.kind != buffer.kind) {
             misuse("the memory '{}' is used as two kinds of buffer", name);
+        }
+        // What is too large for one type is not for the other.
+        if (buffer.kind == BufferKind::signal && storage.element != buffer.element) {
+            misuse("the cells of '{}' are used as {} and as {}", name, peal::name(storage.element),
+                   peal::name(buffer.element));
         }
         return found->second;
     }

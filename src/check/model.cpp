@@ -8,6 +8,7 @@
 #include "check/memory_map.hpp"
 #include "check/misuse.hpp"
 #include "check/rank_writer.hpp"
+#include "check/signal_rules.hpp"
 
 namespace peal::checker {
 namespace {
@@ -22,6 +23,27 @@ std::vector<RankMeaning> by_rank(const CheckStage& stage) {
         ranks[static_cast<std::size_t>(output.rank)].outputs.push_back(&output);
     }
     return ranks;
+}
+
+// Sets are met first, then additions.
+void bound_values(Model& model) {
+    const auto for_each_notify = [&](NotifyOp how, auto&& each) {
+        for (const Agent& agent : model.agents) {
+            for (const Op& op : agent.ops) {
+                if (op.kind == OpKind::notify && op.notify == how) each(model.cells[op.cell], op);
+            }
+        }
+    };
+    for_each_notify(NotifyOp::set, [](CellInfo& cell, const Op& op) {
+        cell.least = std::min(cell.least, op.value);
+        cell.most = std::max(cell.most, op.value);
+    });
+    for_each_notify(NotifyOp::add, [](CellInfo& cell, const Op& op) {
+        (op.value < 0 ? cell.least : cell.most) += op.value;
+    });
+    for (CellInfo& cell : model.cells) {
+        cell.may_overflow = !fits_cell(cell, cell.least) || !fits_cell(cell, cell.most);
+    }
 }
 
 }  // namespace
@@ -49,6 +71,7 @@ Model build_model(const std::vector<CheckStage>& stages, int calls) {
     place_memory(model);
     for (const CheckStage& stage : stages) model.meaning_of.push_back(by_rank(stage));
     for (std::int32_t rank = 0; rank < model.nranks; ++rank) write_rank(model, rank);
+    bound_values(model);
     return model;
 }
 

@@ -75,9 +75,11 @@ struct CellInfo {
     std::vector<AgentId> writers;  // distinct
     std::vector<AgentId> waiters;  // distinct
     bool has_add = false;
-    // The factor of the generation in its waits; `mixed` when they differ.
-    std::int64_t per_generation = 0;
-    bool mixed = false;
+    std::int64_t per_generation = 0;  // the factor of the generation in its first wait
+    // Bounds of its values, whatever comes first: the extreme `set`, and then every `add` of its
+    // sign.
+    std::int64_t least = 0, most = 0;
+    bool may_overflow = false;  // not all values between them fit its type
 };
 
 // A storage is memory of one name: one region on each rank, or one run of cells.

@@ -211,11 +211,7 @@ private:
         op.cell = cell_of(wait.cell);
         op.value = now(wait.cell, wait.value);
         CellInfo& cell = model_.cells[op.cell];
-        if (cell.waiters.empty()) {
-            cell.per_generation = wait.value.per_generation;
-        } else {
-            cell.mixed |= cell.per_generation != wait.value.per_generation;
-        }
+        if (cell.waiters.empty()) cell.per_generation = wait.value.per_generation;
         // On entry a rank may ask again for what the previous call ended with.
         const bool is_entry = wait.value.per_generation != 0 && wait.value.constant <= 0;
         const Condition condition{wait.compare, op.value};

@@ -98,25 +98,16 @@ void SignalProgram::find_cells() {
     }
 }
 
-// A bound of the values: the extreme `set`, and then every `add` of its sign.
+// The value of a cell with one writer follows from where that writer stands, and one that nobody
+// waits for matters only if it may overflow.
 void SignalProgram::place_slots(const Model& model) {
     std::vector<std::uint32_t> slot_of(model.cells.size(), kNone);
     for (CellId cell = 0; cell < model.cells.size(); ++cell) {
-        if (written_[cell].size() < 2 || awaited_[cell].empty()) continue;
+        const CellInfo& info = model.cells[cell];
+        const bool matters = !awaited_[cell].empty() || info.may_overflow;
+        if (written_[cell].size() < 2 || !matters) continue;
         slot_of[cell] = static_cast<std::uint32_t>(slots_.size());
-        std::int64_t least_set = 0, most_set = 0, down = 0, up = 0;
-        for (const Toucher& writer : written_[cell]) {
-            for (const Position p : writer.ops) {
-                const SignalOp& op = lanes_[writer.agent].ops[p];
-                if (op.notify == NotifyOp::set) {
-                    least_set = std::min(least_set, op.value);
-                    most_set = std::max(most_set, op.value);
-                } else {
-                    (op.value < 0 ? down : up) += op.value;
-                }
-            }
-        }
-        slots_.push_back({cell, least_set + down, most_set + up});
+        slots_.push_back({cell, info.least, info.most});
     }
     for (Lane& lane : lanes_) {
         for (SignalOp& op : lane.ops) op.slot = slot_of[op.cell];
@@ -125,16 +116,14 @@ void SignalProgram::place_slots(const Model& model) {
 
 void SignalProgram::follow_values(const Model& model) {
     for (CellId cell = 0; cell < model.cells.size(); ++cell) {
-        std::int64_t value = 0;
+        const CellInfo& info = model.cells[cell];
         for (const Toucher& writer : written_[cell]) {
+            std::int64_t value = 0;
             for (const Position p : writer.ops) {
                 SignalOp& op = lanes_[writer.agent].ops[p];
                 value = op.notify == NotifyOp::set ? op.value : value + op.value;
                 op.value_after = value;
-                const CellInfo& info = model.cells[cell];
-                op.may_overflow = op.slot == kNone ? !fits_cell(info, value)
-                                                   : !fits_cell(info, slots_[op.slot].least) ||
-                                                         !fits_cell(info, slots_[op.slot].most);
+                op.may_overflow = info.may_overflow;
             }
         }
     }

@@ -35,7 +35,7 @@ struct SignalOp {
     NotifyOp notify = NotifyOp::set;
     std::int64_t value = 0;
     std::int64_t value_after = 0;  // of a cell with one writer
-    bool may_overflow = false;
+    bool may_overflow = false;     // in some order of the notifies of its cell
     Condition condition;
 
     // The value of a cell with one writer follows from that writer's position and is not part of

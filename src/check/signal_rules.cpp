@@ -98,7 +98,7 @@ Finding blocked_finding(const Model& model, const std::vector<std::uint32_t>& ne
 
 std::optional<Finding> end_finding(const Model& model, CellId id, std::int64_t value, Event last) {
     const CellInfo& cell = model.cells[id];
-    const bool start_matters = cell.role == CellRole::signal && cell.has_add && !cell.mixed &&
+    const bool start_matters = cell.role == CellRole::signal && cell.has_add &&
                                !cell.waiters.empty() && !cell.writers.empty();
     if (model.calls < 2 || !start_matters) return std::nullopt;
     const std::int64_t expected = cell.per_generation * model.storage_of_cell(id).generation.back();

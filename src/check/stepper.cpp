@@ -178,7 +178,10 @@ Stepper::Reach Stepper::reach(const State& state, const Toucher& toucher, Notify
     for (; next_op != toucher.ops.end(); ++next_op) {
         const SignalOp& op = ops[*next_op];
         if (!op.is_wait) {
-            if (notify != NotifyOp::add || op.notify != NotifyOp::add) return Reach::all;
+            // Where sums may overflow, they may in one order of additions and not in another.
+            const bool commutes =
+                notify == NotifyOp::add && op.notify == NotifyOp::add && !op.may_overflow;
+            if (!commutes) return Reach::all;
             so_far = Reach::addition;
         } else if (op.may_be_stale || so_far == Reach::addition) {
             return Reach::all;

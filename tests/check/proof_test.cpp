@@ -135,8 +135,15 @@ TEST(Proof, CreditsByExploration) {
 TEST(Proof, SaysWhichAssumptionFails) {
     const Plans equal = mesh_barrier(2, NotifyOp::set, now(1), Compare::eq, now(1), 1);
     EXPECT_EQ(check_one(equal.list()).why_explored,
-              "assumption 2: rank 0 (`wait signal[1] == generation + 1`, call 0): the wait is not "
-              ">=");
+              "assumption 2: rank 1 (`notify signal[1]@0 = generation + 1`, call 1): it need not "
+              "come after rank 0 (`wait signal[1] == generation + 1`, call 0), which is ==");
+
+    Plans other(1);
+    const std::uint16_t flag = other.signal("signal", 1, 0);
+    other.on(0).wait(flag, 0, Compare::le, fixed(1));
+    EXPECT_EQ(
+        check_one(other.list()).why_explored,
+        "assumption 2: rank 0 (`wait signal[0] <= 1`, call 0): the wait is neither >= nor ==");
 
     Plans shared(3);
     const std::uint16_t signal = shared.signal("signal", 1, 1);

@@ -1,0 +1,216 @@
+// SPDX-License-Identifier: Apache-2.0
+// Values of signals: overflow in some order, exact waits, cells that nobody awaits, and calls that
+// drift apart.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <utility>
+
+#include "check/possible.hpp"
+#include "check/recipes.hpp"
+#include "peal/error.hpp"
+
+namespace peal {
+namespace {
+
+using namespace test;  // NOLINT
+using ::testing::Each;
+using ::testing::ElementsAre;
+using ::testing::IsEmpty;
+
+constexpr std::int64_t kMost = 2147483647;
+
+// By both methods, which agree; the schedules are possible.
+CheckReport checked(const Plans& plans, int calls = 3, const Meaning* meaning = nullptr) {
+    CheckOptions options;
+    options.calls = calls;
+    const std::vector<CheckStage> stages = {{&plans.list(), meaning, {}}};
+    CheckReport report = check(stages, options);
+    options.explore = true;
+    const CheckReport explored = check(stages, options);
+    EXPECT_EQ(explored.verdict, report.verdict);
+    for (const CheckReport* each : {&std::as_const(report), &explored}) {
+        for (const Violation& violation : each->violations) expect_possible(stages, violation);
+    }
+    return report;
+}
+
+// ---------------------------------------------------------------------------- overflow
+
+// 3 * 715827882 = 2^31 - 2: it fits unless the 2 of rank 0 is in it when the last third comes.
+TEST(Overflow, InSomeOrderOfAdditionsIsFound) {
+    constexpr std::int64_t kThird = 715827882;
+    Plans plans(2);
+    const std::uint16_t signal = plans.signal("signal", 1, 1);
+    plans.on(0)
+        .increase(signal, 0, 0, fixed(2))
+        .increase(signal, 0, 0, fixed(-2))
+        .wait(signal, 0, {kThird, kThird});
+    plans.on(1).increase(signal, 0, 0, fixed(kThird));
+    EXPECT_EQ(checked(plans, 2).verdict, Verdict::proved);
+    const CheckReport report = checked(plans, 3);
+    EXPECT_THAT(kinds(report), ElementsAre(ViolationKind::overflow));
+    EXPECT_EQ(report.violations[0].found, "2147483648");
+}
+
+TEST(Overflow, OfACellThatNobodyAwaitsIsFound) {
+    Plans plans(2);
+    const std::uint16_t signal = plans.signal("signal", 1, 0);
+    plans.on(0).increase(signal, 0, 0, fixed(kMost)).increase(signal, 0, 0, fixed(-kMost));
+    plans.on(1).increase(signal, 0, 0, fixed(1));
+    EXPECT_THAT(kinds(checked(plans, 1)), ElementsAre(ViolationKind::overflow));
+}
+
+// Rank 1 takes away what rank 0 added before rank 0 adds again.
+TEST(Overflow, ThatNoOrderHasIsNotInvented) {
+    Plans plans(2);
+    const std::uint16_t counted = plans.signal("counted", 1, 0);
+    const std::uint16_t signal = plans.signal("signal", 1, 1);
+    plans.on(0)
+        .increase(counted, 0, 0, fixed(kMost))
+        .set(signal, 1, 0, now(1))
+        .wait(signal, 0, now(1))
+        .increase(counted, 0, 0, fixed(kMost))
+        .increase(counted, 0, 0, fixed(-kMost));
+    plans.on(1)
+        .wait(signal, 0, now(1))
+        .increase(counted, 0, 0, fixed(-kMost))
+        .set(signal, 0, 0, now(1));
+    const CheckReport report = checked(plans, 3);
+    EXPECT_EQ(report.verdict, Verdict::proved);
+    EXPECT_EQ(report.method, CheckMethod::linear);
+}
+
+TEST(Overflow, OfASumIsShownWithAllThatIsInIt) {
+    Plans plans(3);
+    const std::uint16_t signal = plans.signal("signal", 1, 1);
+    plans.on(0).wait(signal, 0, {kMost - 1, kMost - 1});
+    for (const int rank : {1, 2}) plans.on(rank).increase(signal, 0, 0, fixed(kMost / 2));
+    EXPECT_EQ(checked(plans, 1).verdict, Verdict::proved);
+    const CheckReport report = checked(plans, 2);
+    EXPECT_EQ(kinds(report)[0], ViolationKind::overflow);
+}
+
+// ---------------------------------------------------------------------------- exact waits
+
+// Nobody changes the cell again before the wait has passed.
+TEST(ExactWaits, StayInTheLinearMethodWhenLaterNotifiesComeAfterThem) {
+    Plans plans(2);
+    const std::uint16_t signal = plans.signal("signal", 1, 1);
+    for (int me = 0; me < 2; ++me) {
+        RankPlan rank = plans.on(me);
+        if (me == 0) rank.set(signal, 1, 0, now(1)).wait(signal, 0, Compare::eq, now(1));
+        if (me == 1) rank.wait(signal, 0, Compare::eq, now(1)).set(signal, 0, 0, now(1));
+    }
+    const CheckReport report = checked(plans);
+    EXPECT_EQ(report.verdict, Verdict::proved);
+    EXPECT_EQ(report.method, CheckMethod::linear);
+}
+
+TEST(ExactWaits, OnASumStayInTheLinearMethod) {
+    Plans plans(3);
+    const std::uint16_t signal = plans.signal("signal", 2, 2);
+    plans.on(0).wait(signal, 0, Compare::eq, now(2));
+    for (const int rank : {1, 2}) {
+        plans.on(0).set(signal, rank, 1, now(1));
+        plans.on(rank).increase(signal, 0, 0, fixed(1)).wait(signal, 1, now(1));
+    }
+    const CheckReport report = checked(plans);
+    EXPECT_EQ(report.verdict, Verdict::proved);
+    EXPECT_EQ(report.method, CheckMethod::linear);
+}
+
+TEST(ExactWaits, ThatAPeerMayRunPastAreExplored) {
+    const Plans plans = mesh_barrier(2, NotifyOp::set, now(1), Compare::eq, now(1), 1);
+    const CheckReport report = checked(plans);
+    EXPECT_EQ(report.method, CheckMethod::exploration);
+    EXPECT_THAT(kinds(report), ElementsAre(ViolationKind::deadlock));
+}
+
+// ---------------------------------------------------------------------------- no waits
+
+TEST(UnawaitedCells, NeedNoOrder) {
+    constexpr int kRanks = 10;
+    Plans plans(kRanks);
+    const std::uint16_t signal = plans.signal("signal", 1, 0);
+    for (int rank = 0; rank < kRanks; ++rank) plans.on(rank).set(signal, 0, 0, fixed(rank));
+    const CheckReport report = check_one(plans.list());
+    EXPECT_EQ(report.verdict, Verdict::proved);
+    EXPECT_EQ(report.method, CheckMethod::linear);
+}
+
+TEST(UnawaitedCells, ThatMayOverflowAreExploredForThatReason) {
+    Plans plans(2);
+    const std::uint16_t signal = plans.signal("signal", 1, 0);
+    plans.on(0).set(signal, 0, 0, fixed(kMost)).increase(signal, 0, 0, fixed(-1));
+    plans.on(1).increase(signal, 0, 0, fixed(1));
+    const CheckReport report = checked(plans, 1);
+    EXPECT_THAT(kinds(report), ElementsAre(ViolationKind::overflow));
+    EXPECT_EQ(report.why_explored,
+              "assumption 4: rank 1 (`notify signal[0]@0 += 1`, call 0): the cell has several "
+              "writers that are not ordered, and it may overflow");
+}
+
+// ---------------------------------------------------------------------------- drift
+
+// Proved for three and four calls, a race in the fifth: four ranks whose senders ring
+// epoch * 4 + 4 and whose receivers wait for epoch * 3 + 4.
+TEST(Drift, OfWaitsAndSetsIsRefutedWhateverTheNumberOfCalls) {
+    const Plans plans = mesh_barrier(4, NotifyOp::set, {4, 4}, Compare::ge, {4, 3}, 1);
+    EXPECT_EQ(checked(plans, 1).verdict, Verdict::proved);
+    const CheckReport report = checked(plans, 3);
+    EXPECT_EQ(report.verdict, Verdict::violated);
+    EXPECT_THAT(kinds(report), Each(ViolationKind::signal_state));
+    EXPECT_EQ(report.violations.front().message,
+              "rank 1 (`wait signal[0] >= 3*generation + 4`, call 0) counts on signal[0]@1 to "
+              "grow by 3 in each round of calls, rank 0 (`notify signal[0]@1 = 4*generation + "
+              "4`, call 0) on 4: the calls drift apart");
+}
+
+TEST(Drift, OfTwoWaitsIsRefuted) {
+    Plans plans(2);
+    const std::uint16_t signal = plans.signal("signal", 1, 1);
+    plans.on(0).set(signal, 1, 0, {1, 1});
+    plans.on(1).wait(signal, 0, {1, 1}).wait(signal, 0, {1, 0});
+    EXPECT_EQ(kinds(checked(plans, 2)).back(), ViolationKind::signal_state);
+    EXPECT_EQ(checked(plans, 1).verdict, Verdict::proved);
+}
+
+TEST(Drift, OfWhatIsAddedIsRefuted) {
+    Plans plans(2);
+    const std::uint16_t signal = plans.signal("signal", 1, 1);
+    plans.on(0).increase(signal, 1, 0, {1, 1});
+    plans.on(1).wait(signal, 0, {1, 1});
+    EXPECT_EQ(kinds(checked(plans, 2)).back(), ViolationKind::signal_state);
+}
+
+// Plain numbers do not grow, and neither does a generation that does not advance.
+TEST(Drift, IsNotSeenWhereNothingGrows) {
+    Plans plans(2);
+    const std::uint16_t signal = plans.signal("signal", 2, 0);
+    plans.on(0).increase(signal, 1, 0, {1, 5}).wait(signal, 1, {1, 3});
+    plans.on(0).increase(signal, 0, 1, {-1, 2});
+    plans.on(1)
+        .wait(signal, 0, {1, 7})
+        .increase(signal, 1, 0, {-1, 0})
+        .increase(signal, 0, 1, fixed(1));
+    EXPECT_THAT(checked(plans, 3).violations, IsEmpty());
+}
+
+// ---------------------------------------------------------------------------- one name, one type
+
+TEST(SharedSignals, HaveOneType) {
+    Plans wide(2), narrow(2);
+    wide.signal("signal", 1, 1, kCacheLineBytes, Element::i64);
+    narrow.signal("signal", 1, 1, kCacheLineBytes, Element::i32);
+    try {
+        check({{&wide.list(), nullptr, {}}, {&narrow.list(), nullptr, {}}});
+        FAIL() << "expected an error";
+    } catch (const Error& error) {
+        EXPECT_EQ(error.fault(), Fault::usage);
+        EXPECT_STREQ(error.what(), "check: the cells of 'signal' are used as i64 and as i32");
+    }
+}
+
+}  // namespace
+}  // namespace peal
