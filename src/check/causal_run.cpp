@@ -11,7 +11,7 @@
 namespace peal::checker {
 namespace {
 
-constexpr std::uint64_t kEventsPerReport = 1 << 16;
+constexpr std::uint64_t kEventsPerReport = 1 << 8;
 
 std::int64_t threshold_of(const Op& op) { return op.value + (op.compare == Compare::gt); }
 

@@ -13,7 +13,7 @@ namespace {
 
 // What the event does to the bytes of the clash: the most it does to any of them.
 std::string_view verb(const Model& model, Event event, const Clash& clash) {
-    constexpr std::array<std::string_view, 3> kVerbs = {"reads", "writes", "adds to"};
+    constexpr std::array<std::string_view, 4> kVerbs = {"reads", "writes", "adds to", "writes"};
     Use most = kRead;
     for_each_touch(
         model, event, [&](RegionId region, std::uint64_t begin, std::uint64_t end, const Use& use) {

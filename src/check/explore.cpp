@@ -17,7 +17,7 @@
 namespace peal::checker {
 namespace {
 
-constexpr std::uint32_t kStatesPerReport = 1 << 12;
+constexpr std::uint64_t kWorkPerReport = 1 << 12;
 constexpr std::uint64_t kMostStates = 4'000'000'000;  // they are numbered with 32 bits
 
 class Search {
@@ -112,15 +112,20 @@ private:
         const std::uint64_t most = std::min(options_.max_states, kMostStates);
         if (states_.size() > most) {
             result_.bound = fmt::format("{} states", most);
-        } else if (at_ % kStatesPerReport == 0) {
-            const std::uint64_t bytes = memory_bytes();
-            if (bytes > options_.max_memory_bytes) {
-                result_.bound = fmt::format("{} bytes of memory", options_.max_memory_bytes);
-            } else if (!meter_.report(states_.size(), states_.size() - at_, bytes)) {
-                result_.bound = fmt::format("{} seconds", options_.max_seconds);
-            }
+        } else if (const std::uint64_t bytes = memory_bytes(); bytes > options_.max_memory_bytes) {
+            result_.bound = fmt::format("{} bytes of memory", options_.max_memory_bytes);
+        } else if (is_time_to_report() &&
+                   !meter_.report(states_.size(), states_.size() - at_, bytes)) {
+            result_.bound = fmt::format("{} seconds", options_.max_seconds);
         }
         return result_.bound.empty();
+    }
+
+    bool is_time_to_report() {
+        const std::uint64_t work = at_ + stepper_.work();
+        if (work - reported_ < kWorkPerReport) return false;
+        reported_ = work;
+        return true;
     }
 
     const CheckOptions& options_;
@@ -132,6 +137,7 @@ private:
     std::vector<std::uint64_t> packed_;
     std::vector<Reached> reached_;
     std::uint32_t at_ = 0;
+    std::uint64_t reported_ = 0;  // the work that had been done
     std::uint32_t failed_at_ = 0;
     AgentId failed_mover_ = kNone;
     State from_, to_;

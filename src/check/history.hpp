@@ -39,11 +39,14 @@ public:
                     on_conflict(Conflict{other.at, now, region, from, to, knows});
                 };
                 meet(accesses.write);
-                for (const Access& access : accesses.since) meet(access);
+                for (const Access& change : accesses.changes.list) meet(change);
+                if (changes(use)) {
+                    for (const Access& read : accesses.reads.list) meet(read);
+                }
                 add({now, use}, clocks, accesses);
             });
         if (use.kind == Use::Kind::write && is_ordered) {
-            regions_[region].assign(begin, end, {{now, use}, {}});
+            regions_[region].assign(begin, end, {{now, use}, {}, {}});
         }
     }
 
@@ -52,23 +55,42 @@ private:
         Epoch at;
         Use use;
     };
+    // Accesses since the last write. Those that come before a later one of the same use are
+    // forgotten, not at once but whenever the list has doubled: so each costs little.
+    struct Recent {
+        std::vector<Access> list;
+        std::size_t kept = 0;
+
+        void add(const Access& access, const Clocks& clocks) {
+            if (list.size() > 2 * kept + kFew) {
+                std::erase_if(list, [&](const Access& other) {
+                    return other.use == access.use && clocks.knows(access.at.agent, other.at);
+                });
+                kept = list.size();
+            }
+            list.push_back(access);
+        }
+        void forget_known(AgentId agent, const Clocks& clocks) {
+            std::erase_if(list, [&](const Access& other) { return clocks.knows(agent, other.at); });
+            kept = list.size();
+        }
+        static constexpr std::size_t kFew = 4;
+    };
     struct Accesses {
         Access write;
-        // Of one use, none is ordered before another. Also what races with the write.
-        std::vector<Access> since;
+        Recent reads, changes;  // the latter also what races with the write
     };
 
-    // What is known and does no more to the bytes need not be remembered.
     static void add(const Access& access, const Clocks& clocks, Accesses& accesses) {
-        const bool is_write = access.use.kind == Use::Kind::write;
-        const auto is_known = [&](const Access& other) {
-            return clocks.knows(access.at.agent, other.at);
-        };
-        std::erase_if(accesses.since, [&](const Access& other) {
-            return (is_write || other.use == access.use) && is_known(other);
-        });
-        if (!is_write) return accesses.since.push_back(access);
-        if (!is_known(accesses.write)) accesses.since.push_back(accesses.write);
+        if (access.use.kind != Use::Kind::write) {
+            (changes(access.use) ? accesses.changes : accesses.reads).add(access, clocks);
+            return;
+        }
+        accesses.reads.forget_known(access.at.agent, clocks);
+        accesses.changes.forget_known(access.at.agent, clocks);
+        if (!clocks.knows(access.at.agent, accesses.write.at)) {
+            accesses.changes.list.push_back(accesses.write);
+        }
         accesses.write = access;
     }
 

@@ -6,6 +6,10 @@
 namespace peal::checker {
 namespace {
 
+// What the containers need beside what they contain, allocations included.
+constexpr std::uint64_t kPerEntry = 160;
+constexpr std::uint64_t kPerPair = 48;
+
 std::uint64_t mix(std::uint64_t hash, std::uint64_t word) {
     hash = (hash ^ word) * 0xff51afd7ed558ccd;
     return hash ^ (hash >> 32);
@@ -15,11 +19,11 @@ std::uint64_t mix(std::uint64_t hash, std::uint64_t word) {
 
 std::size_t MemoryStates::Hash::operator()(const RegionContents& contents) const {
     std::uint64_t hash = contents.bytes();
-    for (const auto& run : contents.runs()) {
-        hash = mix(hash, run.begin);
-        hash = mix(hash, std::uint64_t{run.value.term} << 32 ^
-                             static_cast<std::uint64_t>(run.value.shift));
-    }
+    contents.for_each_run([&](std::uint64_t begin, const Content& content) {
+        hash = mix(hash, begin);
+        hash = mix(hash,
+                   std::uint64_t{content.term} << 32 ^ static_cast<std::uint64_t>(content.shift));
+    });
     return hash;
 }
 
@@ -42,14 +46,20 @@ std::uint32_t MemoryStates::intern(RegionContents contents) {
     contents.normalise();
     const auto [found, is_new] = contents_ids_.try_emplace(
         std::move(contents), static_cast<std::uint32_t>(contents_.size()));
-    if (is_new) contents_.push_back(&found->first);
+    if (is_new) {
+        contents_.push_back(&found->first);
+        bytes_ += found->first.run_count() * sizeof(RegionContents::Run) + kPerEntry;
+    }
     return found->second;
 }
 
 std::uint32_t MemoryStates::intern(std::vector<std::uint32_t> memory) {
     const auto [found, is_new] =
         memory_ids_.try_emplace(std::move(memory), static_cast<std::uint32_t>(memories_.size()));
-    if (is_new) memories_.push_back(&found->first);
+    if (is_new) {
+        memories_.push_back(&found->first);
+        bytes_ += model_.regions.size() * sizeof(std::uint32_t) + kPerEntry;
+    }
     return found->second;
 }
 
@@ -58,15 +68,17 @@ std::uint32_t MemoryStates::after(std::uint32_t memory, std::uint32_t segment, F
     const auto found = after_.find(key);
     if (found != after_.end()) return found->second;
     const std::uint32_t result = run(memory, program_.segments()[segment], findings);
-    if (findings.empty()) after_.emplace(key, result);
+    if (findings.empty() && after_.emplace(key, result).second) bytes_ += kPerPair;
     return result;
 }
 
 std::uint32_t MemoryStates::run(std::uint32_t memory, const Segment& segment, Findings& findings) {
     const std::vector<std::uint32_t>& before = *memories_[memory];
-    for (const Touch& touch : segment.touches) {
-        scratch_.region(touch.region) = *contents_[before[touch.region]];
+    for (const TouchedRegion& touched : segment.regions) {
+        scratch_.region(touched.region) = *contents_[before[touched.region]];
+        work_ += contents_[before[touched.region]]->run_count();
     }
+    work_ += segment.last_op - segment.first_op;
     for (std::uint32_t op = segment.first_op; op < segment.last_op; ++op) {
         const Event event{segment.agent, op};
         scratch_.execute(event, findings);
@@ -75,16 +87,11 @@ std::uint32_t MemoryStates::run(std::uint32_t memory, const Segment& segment, Fi
         }
     }
     std::vector<std::uint32_t> changed = before;
-    for (const Touch& touch : segment.touches) {
-        if (changes(touch.use)) changed[touch.region] = intern(scratch_.region(touch.region));
+    for (const TouchedRegion& touched : segment.regions) {
+        if (!touched.is_changed) continue;
+        changed[touched.region] = intern(std::move(scratch_.region(touched.region)));
     }
     return intern(std::move(changed));
-}
-
-std::uint64_t MemoryStates::memory_bytes() const {
-    constexpr std::uint64_t kPerEntry = 96;  // of a node of a map, roughly
-    return memories_.size() * (model_.regions.size() * sizeof(std::uint32_t) + kPerEntry) +
-           (contents_.size() + after_.size()) * kPerEntry;
 }
 
 }  // namespace peal::checker

@@ -22,7 +22,9 @@ public:
     // The contents after the segment. What goes wrong is added to `findings`.
     std::uint32_t after(std::uint32_t memory, std::uint32_t segment, Findings& findings);
 
-    std::uint64_t memory_bytes() const;
+    std::uint64_t memory_bytes() const { return bytes_ + terms_.memory_bytes(); }
+    // Grows with the time that was spent here.
+    std::uint64_t work() const { return work_; }
 
 private:
     struct Hash {
@@ -45,6 +47,8 @@ private:
     std::unordered_map<std::vector<std::uint32_t>, std::uint32_t, Hash> memory_ids_;
     std::vector<const std::vector<std::uint32_t>*> memories_;
     std::unordered_map<std::uint64_t, std::uint32_t> after_;  // memory and segment
+    std::uint64_t bytes_ = 0;
+    std::uint64_t work_ = 0;
 };
 
 }  // namespace peal::checker

@@ -2,11 +2,78 @@
 #include "check/signal_program.hpp"
 
 #include <algorithm>
+#include <cassert>
+#include <optional>
 
 #include "check/signal_rules.hpp"
 #include "check/touch.hpp"
 
 namespace peal::checker {
+
+namespace {
+
+// Cuts the touches of one region at each other's ends.
+void cover(std::vector<const Touch*> touches, std::vector<Covered>& list) {
+    std::vector<std::uint64_t> ends;
+    for (const Touch* touch : touches) {
+        ends.push_back(touch->begin);
+        ends.push_back(touch->end);
+    }
+    std::sort(ends.begin(), ends.end());
+    ends.erase(std::unique(ends.begin(), ends.end()), ends.end());
+    std::vector<const Touch*> open;
+    std::size_t next = 0;
+    for (std::size_t i = 0; i + 1 < ends.size(); ++i) {
+        std::erase_if(open, [&](const Touch* touch) { return touch->end <= ends[i]; });
+        for (; next < touches.size() && touches[next]->begin == ends[i]; ++next) {
+            open.push_back(touches[next]);
+        }
+        if (open.empty()) continue;
+        Covered covered{open.front()->region, ends[i], ends[i + 1], {}};
+        for (const Touch* touch : open) covered.uses.add(touch->use);
+        const bool continues = !list.empty() && list.back().region == covered.region &&
+                               list.back().end == covered.begin && list.back().uses == covered.uses;
+        if (continues) {
+            list.back().end = covered.end;
+        } else {
+            list.push_back(covered);
+        }
+    }
+}
+
+void note_regions(Segment& segment) {
+    std::vector<const Touch*> touches;
+    for (const Touch& touch : segment.touches) touches.push_back(&touch);
+    std::stable_sort(touches.begin(), touches.end(), [](const Touch* a, const Touch* b) {
+        return a->region != b->region ? a->region < b->region : a->begin < b->begin;
+    });
+    for (auto first = touches.begin(); first != touches.end();) {
+        const RegionId region = (*first)->region;
+        const auto last = std::find_if(first, touches.end(),
+                                       [&](const Touch* touch) { return touch->region != region; });
+        const bool is_changed =
+            std::any_of(first, last, [](const Touch* touch) { return changes(touch->use); });
+        segment.regions.push_back({region, is_changed});
+        cover({first, last}, segment.covered);
+        first = last;
+    }
+}
+
+// Bytes that both cover and in which something conflicts: the first such.
+std::optional<Covered> meet(const std::vector<Covered>& a, const std::vector<Covered>& b) {
+    for (auto x = a.begin(), y = b.begin(); x != a.end() && y != b.end();) {
+        const bool x_first = x->region != y->region ? x->region < y->region : x->end <= y->begin;
+        const bool y_first = x->region != y->region ? y->region < x->region : y->end <= x->begin;
+        if (!x_first && !y_first && conflict(x->uses, y->uses)) {
+            return Covered{x->region, std::max(x->begin, y->begin), std::min(x->end, y->end), {}};
+        }
+        const bool x_ends = x_first || (!y_first && x->end <= y->end);
+        ++(x_ends ? x : y);
+    }
+    return std::nullopt;
+}
+
+}  // namespace
 
 SignalProgram::SignalProgram(const Model& model)
     : lanes_(model.agents.size()),
@@ -20,7 +87,6 @@ SignalProgram::SignalProgram(const Model& model)
     follow_values(model);
     link_waits(model);
     link_flags(model);
-    find_conflicts();
 }
 
 void SignalProgram::split(const Model& model) {
@@ -48,7 +114,10 @@ void SignalProgram::split(const Model& model) {
 
 void SignalProgram::add_segment(const Model& model, AgentId agent, std::uint32_t begin,
                                 std::uint32_t end) {
-    Segment segment{agent, begin, end, {}, false};
+    Segment segment;
+    segment.agent = agent;
+    segment.first_op = begin;
+    segment.last_op = end;
     for (std::uint32_t op = begin; op < end; ++op) {
         const Event event{agent, op};
         for_each_touch(model, event,
@@ -57,6 +126,7 @@ void SignalProgram::add_segment(const Model& model, AgentId agent, std::uint32_t
                            segment.has_contents |= model.regions[region].kind == RegionKind::data;
                        });
     }
+    note_regions(segment);
     Lane& lane = lanes_[agent];
     lane.data_ops.push_back({begin, end});
     if (segment.touches.empty()) {
@@ -203,36 +273,37 @@ void SignalProgram::link_flags(const Model& model) {
     }
 }
 
-void SignalProgram::find_conflicts() {
-    struct Toucher {
-        std::uint32_t segment;
-        const Touch* touch;
+bool SignalProgram::conflict(std::uint32_t a, std::uint32_t b) const {
+    const std::uint64_t key = std::uint64_t{std::min(a, b)} << 32 | std::max(a, b);
+    const auto known = conflicts_.find(key);
+    if (known != conflicts_.end()) return known->second;
+    const bool does = meet(segments_[a].covered, segments_[b].covered).has_value();
+    return conflicts_.emplace(key, does).first->second;
+}
+
+std::pair<Touch, Touch> SignalProgram::clash(std::uint32_t a, std::uint32_t b) const {
+    const Covered place = meet(segments_[a].covered, segments_[b].covered).value();
+    const auto touches = [&](const Segment& segment) {
+        std::vector<const Touch*> list;
+        for (const Touch& touch : segment.touches) {
+            const bool is_there =
+                touch.region == place.region && touch.begin < place.end && place.begin < touch.end;
+            if (is_there) list.push_back(&touch);
+        }
+        return list;
     };
-    std::vector<std::vector<Toucher>> by_region;
-    for (std::uint32_t s = 0; s < segments_.size(); ++s) {
-        for (const Touch& touch : segments_[s].touches) {
-            if (touch.region >= by_region.size()) by_region.resize(touch.region + 1);
-            by_region[touch.region].push_back({s, &touch});
+    for (const Touch* x : touches(segments_[a])) {
+        for (const Touch* y : touches(segments_[b])) {
+            if (conflicts(*x, *y)) return {*x, *y};
         }
     }
-    conflicts_.resize(segments_.size());
-    for (const std::vector<Toucher>& touchers : by_region) {
-        for (std::size_t i = 0; i < touchers.size(); ++i) {
-            for (std::size_t j = 0; j < i; ++j) {
-                const auto& [a, x] = touchers[i];
-                const auto& [b, y] = touchers[j];
-                if (segments_[a].agent == segments_[b].agent || !checker::conflicts(*x, *y)) {
-                    continue;
-                }
-                conflicts_[a].push_back(b);
-                conflicts_[b].push_back(a);
-            }
-        }
-    }
-    for (std::vector<std::uint32_t>& list : conflicts_) {
-        std::sort(list.begin(), list.end());
-        list.erase(std::unique(list.begin(), list.end()), list.end());
-    }
+    assert(false);
+    return {};
+}
+
+std::uint64_t SignalProgram::memory_bytes() const {
+    constexpr std::uint64_t kPerPair = 48;
+    return conflicts_.size() * kPerPair;
 }
 
 }  // namespace peal::checker

@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <cstdint>
 #include <limits>
+#include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "check/condition.hpp"
@@ -66,11 +68,25 @@ inline bool conflicts(const Touch& a, const Touch& b) {
     return a.region == b.region && conflict(a.use, b.use) && a.begin < b.end && b.begin < a.end;
 }
 
+struct TouchedRegion {
+    RegionId region = kNone;
+    bool is_changed = false;
+};
+
+// What a segment does to bytes that nothing else of it touches otherwise.
+struct Covered {
+    RegionId region = kNone;
+    std::uint64_t begin = 0, end = 0;
+    Uses uses;
+};
+
 struct Segment {
     AgentId agent = 0;
     std::uint32_t first_op = 0, last_op = 0;  // [first_op, last_op) are all data
     std::vector<Touch> touches;
-    bool has_contents = false;  // touches bytes that have contents
+    std::vector<TouchedRegion> regions;  // each once
+    std::vector<Covered> covered;        // by region and place, none overlaps another
+    bool has_contents = false;           // touches bytes that have contents
 };
 
 struct Lane {
@@ -101,9 +117,11 @@ public:
     const std::vector<Segment>& segments() const { return segments_; }
     const std::vector<Slot>& slots() const { return slots_; }
     const std::vector<Toucher>& touchers(CellId cell) const { return touchers_[cell]; }
-    bool conflict(std::uint32_t a, std::uint32_t b) const {
-        return std::binary_search(conflicts_[a].begin(), conflicts_[a].end(), b);
-    }
+    // Whether two segments of different agents conflict. Worked out when it is first asked.
+    bool conflict(std::uint32_t a, std::uint32_t b) const;
+    // Touches of two segments that conflict; there must be some.
+    std::pair<Touch, Touch> clash(std::uint32_t a, std::uint32_t b) const;
+    std::uint64_t memory_bytes() const;
 
 private:
     void split(const Model& model);
@@ -117,14 +135,13 @@ private:
     void link_fresh(const Model& model, std::uint32_t call, SignalOp& wait) const;
     void link_passes(AgentId agent, SignalOp& wait) const;
     void link_flags(const Model& model);
-    void find_conflicts();
 
     std::vector<Lane> lanes_;
     std::vector<Segment> segments_;
     std::vector<Slot> slots_;
     // By cell: its notifies, its waits, and both.
     std::vector<std::vector<Toucher>> written_, awaited_, touchers_;
-    std::vector<std::vector<std::uint32_t>> conflicts_;  // by segment, sorted
+    mutable std::unordered_map<std::uint64_t, bool> conflicts_;  // by two segments
 };
 
 // Whether a wait on a one-writer cell can pass when the writer has come to `position`.

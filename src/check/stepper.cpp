@@ -2,7 +2,6 @@
 #include "check/stepper.hpp"
 
 #include <algorithm>
-#include <cassert>
 #include <utility>
 
 #include "check/data_check.hpp"
@@ -127,15 +126,9 @@ bool Stepper::check_clashes(const State& state, std::uint32_t segment) {
 }
 
 Finding Stepper::clash(std::uint32_t first, std::uint32_t second) const {
-    for (const Touch& x : program_.segments()[first].touches) {
-        for (const Touch& y : program_.segments()[second].touches) {
-            if (!conflicts(x, y)) continue;
-            return clash_finding(model_, {x.event, y.event, x.region, std::max(x.begin, y.begin),
-                                          std::min(x.end, y.end)});
-        }
-    }
-    assert(false);
-    return {};
+    const auto [x, y] = program_.clash(first, second);
+    return clash_finding(
+        model_, {x.event, y.event, x.region, std::max(x.begin, y.begin), std::min(x.end, y.end)});
 }
 
 // ---------------------------------------------------------------------------- steps at once

@@ -18,7 +18,9 @@ public:
 
     const SignalProgram& program() const { return program_; }
     bool has_contents() const { return has_contents_; }
-    std::uint64_t memory_bytes() const { return memory_.memory_bytes(); }
+    std::uint64_t memory_bytes() const { return memory_.memory_bytes() + program_.memory_bytes(); }
+    // Grows with the time that was spent, apart from the number of states.
+    std::uint64_t work() const { return memory_.work(); }
 
     // What follows returns false when something goes wrong; this is what.
     Finding& finding() { return *finding_; }

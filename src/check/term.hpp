@@ -79,6 +79,10 @@ public:
 
     const Term& operator[](TermId id) const { return terms_[id]; }
     std::size_t size() const { return terms_.size(); }
+    std::uint64_t memory_bytes() const {
+        constexpr std::uint64_t kPerEntry = 48;  // of the index, its allocations included
+        return terms_.capacity() * sizeof(Term) + terms_.size() * (sizeof(Term) + kPerEntry);
+    }
 
     // `at` is the offset of an element of the destination.
     Content input(RegionId region, std::uint32_t call);

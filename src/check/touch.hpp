@@ -57,7 +57,7 @@ void touch_on_return(const Model& model, const Op& op, std::int32_t rank, Each&&
     }
 }
 
-// A `set` writes the whole cache line back: it may undo what others write to their cells in it.
+// A `set` puts the whole cache line back: it may undo what others write to their cells in it.
 // Between `add`s, and between notifies of one cell, there is no such conflict.
 template <class Each>
 void touch_line(const Model& model, Event event, Each&& each) {
@@ -77,7 +77,8 @@ void touch_line(const Model& model, Event event, Each&& each) {
          at < end; at += storage.cell_grain) {
         const CellInfo& cell = model.cells[first + at / storage.cell_grain];
         if (at != mine && !cell.writers.empty()) {
-            each(region, at, at + storage.cell_grain, kWrite);
+            each(region, at, at + storage.cell_grain,
+                 use_of_line((mine - line) / storage.cell_grain));
         }
     }
 }

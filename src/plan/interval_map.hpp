@@ -10,6 +10,8 @@
 
 namespace peal {
 
+// Runs lie in blocks of bounded size, so that a boundary more costs no more among a hundred
+// thousand runs than among a few.
 template <class T>
 class IntervalMap {
 public:
@@ -21,18 +23,30 @@ public:
 
     IntervalMap() = default;
     IntervalMap(std::uint64_t bytes, T value) : bytes_(bytes) {
-        if (bytes > 0) runs_.push_back({0, std::move(value)});
+        if (bytes > 0) blocks_.push_back({{0, std::move(value)}});
     }
 
     std::uint64_t bytes() const { return bytes_; }
-    const std::vector<Run>& runs() const { return runs_; }
+    std::size_t run_count() const {
+        std::size_t count = 0;
+        for (const Block& block : blocks_) count += block.size();
+        return count;
+    }
+
+    // Calls each(begin, value) for all runs, in order.
+    template <class Each>
+    void for_each_run(Each&& each) const {
+        for (const Block& block : blocks_) {
+            for (const Run& run : block) each(run.begin, run.value);
+        }
+    }
 
     // Calls each(begin, end, value) for the runs of [begin, end), cut to it, in order.
     template <class Each>
     void visit(std::uint64_t begin, std::uint64_t end, Each&& each) const {
         assert(begin < end && end <= bytes_);
-        for (std::size_t i = index_of(begin); i < runs_.size() && runs_[i].begin < end; ++i) {
-            each(std::max(begin, runs_[i].begin), std::min(end, end_of(i)), runs_[i].value);
+        for (Place at = place_of(begin); is_before(at, end); at = next(at)) {
+            each(std::max(begin, run(at).begin), std::min(end, end_of(at)), run(at).value);
         }
     }
 
@@ -40,54 +54,122 @@ public:
     template <class Each>
     void update(std::uint64_t begin, std::uint64_t end, Each&& each) {
         assert(begin < end && end <= bytes_);
-        const std::size_t first = split(begin);
-        const std::size_t last = split(end);
-        for (std::size_t i = first; i < last; ++i) each(runs_[i].begin, end_of(i), runs_[i].value);
+        split(end);
+        for (Place at = split(begin); is_before(at, end); at = next(at)) {
+            each(run(at).begin, end_of(at), blocks_[at.block][at.index].value);
+        }
     }
 
     void assign(std::uint64_t begin, std::uint64_t end, T value) {
         assert(begin < end && end <= bytes_);
-        const std::size_t first = split(begin);
-        const std::size_t last = split(end);
-        runs_[first].value = std::move(value);
-        runs_.erase(runs_.begin() + static_cast<std::ptrdiff_t>(first) + 1,
-                    runs_.begin() + static_cast<std::ptrdiff_t>(last));
+        split(end);
+        const Place first = split(begin);
+        blocks_[first.block][first.index].value = std::move(value);
+        erase(next(first), end);
     }
 
     // Joins neighbours of equal value, so that equal contents have equal runs.
     void normalise() {
-        const auto last = std::unique(runs_.begin(), runs_.end(), [](const Run& a, const Run& b) {
-            return a.value == b.value;
-        });
-        runs_.erase(last, runs_.end());
+        std::vector<Block> packed;
+        const T* last = nullptr;
+        for (Block& block : blocks_) {
+            for (Run& run : block) {
+                if (last && *last == run.value) continue;
+                if (packed.empty() || packed.back().size() == kMost) packed.emplace_back();
+                packed.back().push_back(std::move(run));
+                last = &packed.back().back().value;
+            }
+        }
+        for (Block& block : packed) block.shrink_to_fit();
+        blocks_ = std::move(packed);
     }
 
+    // Of maps that were normalised: whether all bytes have equal values.
     bool operator==(const IntervalMap&) const = default;
 
 private:
-    std::uint64_t end_of(std::size_t i) const {
-        return i + 1 < runs_.size() ? runs_[i + 1].begin : bytes_;
+    using Block = std::vector<Run>;  // never empty
+    static constexpr std::size_t kMost = 256;
+
+    struct Place {
+        std::size_t block = 0, index = 0;
+    };
+
+    const Run& run(Place at) const { return blocks_[at.block][at.index]; }
+    bool is_before(Place at, std::uint64_t end) const {
+        return at.block < blocks_.size() && run(at).begin < end;
+    }
+    Place next(Place at) const {
+        return at.index + 1 < blocks_[at.block].size() ? Place{at.block, at.index + 1}
+                                                       : Place{at.block + 1, 0};
+    }
+    std::uint64_t end_of(Place at) const {
+        const Place after = next(at);
+        return after.block < blocks_.size() ? run(after).begin : bytes_;
     }
 
-    std::size_t index_of(std::uint64_t at) const {
-        const auto after = std::upper_bound(
-            runs_.begin(), runs_.end(), at,
-            [](std::uint64_t position, const Run& run) { return position < run.begin; });
-        return static_cast<std::size_t>(after - runs_.begin()) - 1;
+    Place place_of(std::uint64_t at) const {
+        const auto block = std::upper_bound(blocks_.begin(), blocks_.end(), at,
+                                            [](std::uint64_t position, const Block& candidate) {
+                                                return position < candidate.front().begin;
+                                            }) -
+                           1;
+        const auto after = std::upper_bound(block->begin(), block->end(), at,
+                                            [](std::uint64_t position, const Run& candidate) {
+                                                return position < candidate.begin;
+                                            });
+        return {static_cast<std::size_t>(block - blocks_.begin()),
+                static_cast<std::size_t>(after - block->begin()) - 1};
     }
 
-    // Makes `at` a boundary; returns the index of the run that begins there.
-    std::size_t split(std::uint64_t at) {
-        if (at == bytes_) return runs_.size();
-        const std::size_t i = index_of(at);
-        if (runs_[i].begin == at) return i;
-        Run right{at, runs_[i].value};
-        runs_.insert(runs_.begin() + static_cast<std::ptrdiff_t>(i) + 1, std::move(right));
-        return i + 1;
+    // Makes `at` a boundary; returns the run that begins there.
+    Place split(std::uint64_t at) {
+        if (at == bytes_) return {blocks_.size(), 0};
+        Place place = place_of(at);
+        if (run(place).begin == at) return place;
+        if (blocks_[place.block].size() == kMost) {
+            halve(place.block);
+            place = place_of(at);
+        }
+        Block& block = blocks_[place.block];
+        Run right{at, block[place.index].value};
+        block.insert(block.begin() + static_cast<std::ptrdiff_t>(place.index) + 1,
+                     std::move(right));
+        return {place.block, place.index + 1};
+    }
+
+    void halve(std::size_t number) {
+        const auto middle = static_cast<std::ptrdiff_t>(kMost / 2);
+        Block& block = blocks_[number];
+        Block upper(std::make_move_iterator(block.begin() + middle),
+                    std::make_move_iterator(block.end()));
+        block.resize(kMost / 2);
+        blocks_.insert(blocks_.begin() + static_cast<std::ptrdiff_t>(number) + 1, std::move(upper));
+    }
+
+    // Removes the runs from `at` on that begin before `end`.
+    void erase(Place at, std::uint64_t end) {
+        if (!is_before(at, end)) return;
+        std::size_t last = at.block;  // blocks before this one lose all behind `at`
+        while (last < blocks_.size() && blocks_[last].back().begin < end) ++last;
+        if (last < blocks_.size()) {
+            Block& block = blocks_[last];
+            const auto from =
+                block.begin() + static_cast<std::ptrdiff_t>(last == at.block ? at.index : 0);
+            const auto until = std::lower_bound(
+                from, block.end(), end,
+                [](const Run& candidate, std::uint64_t limit) { return candidate.begin < limit; });
+            block.erase(from, until);
+        }
+        if (last == at.block) return;
+        blocks_[at.block].resize(at.index);
+        const std::size_t first = at.index == 0 ? at.block : at.block + 1;
+        blocks_.erase(blocks_.begin() + static_cast<std::ptrdiff_t>(first),
+                      blocks_.begin() + static_cast<std::ptrdiff_t>(last));
     }
 
     std::uint64_t bytes_ = 0;
-    std::vector<Run> runs_;  // the first begins at 0; each ends where the next begins
+    std::vector<Block> blocks_;  // the first run begins at 0; each ends where the next begins
 };
 
 }  // namespace peal

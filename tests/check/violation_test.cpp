@@ -331,6 +331,21 @@ TEST(WrongResult, ABarrierThatLetsSomebodyThrough) {
 // ---------------------------------------------------------------------------- cache lines
 
 // S6: cells of two writers in one line.
+// Whichever of two sets of one cell comes last, the third cell in the line is what it was.
+TEST(CacheLine, TwoSetsOfOneCellDoNotClashOverAThirdCell) {
+    Plans plans(3);
+    const std::uint16_t signal = plans.signal("signal", 2, 1, 4);
+    plans.on(0).set(signal, 2, 1, now(1)).set(signal, 1, 0, now(1));
+    plans.on(1).wait(signal, 0, now(1)).set(signal, 0, 0, now(1)).set(signal, 2, 0, now(1));
+    plans.on(0).wait(signal, 0, now(1)).set(signal, 2, 0, now(1));
+    plans.on(2).wait(signal, 0, now(1)).wait(signal, 1, now(1));
+    CheckOptions options;
+    options.calls = 1;
+    const CheckReport report = check_one(plans.list(), nullptr, options);
+    EXPECT_EQ(report.verdict, Verdict::proved);
+    EXPECT_EQ(report.method, CheckMethod::exploration);  // the order of the two is open
+}
+
 TEST(CacheLine, ASetUndoesTheNeighbour) {
     for (const NotifyOp op : {NotifyOp::set, NotifyOp::add}) {
         const auto ring = [&](std::uint64_t stride, NotifyOp first) {

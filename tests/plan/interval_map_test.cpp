@@ -58,6 +58,43 @@ TEST(IntervalMap, IsAnArray) {
     }
 }
 
+// Enough runs for many blocks of them, made and removed in stretches of every length.
+TEST(IntervalMap, IsAnArrayOfManyRuns) {
+    constexpr std::uint64_t kMany = 6000;
+    std::mt19937 random(2);
+    const auto pick = [&](std::uint64_t least, std::uint64_t most) {
+        return std::uniform_int_distribution<std::uint64_t>(least, most)(random);
+    };
+    IntervalMap<int> map(kMany, 0);
+    std::vector<int> array(kMany, 0);
+    const auto assign = [&](std::uint64_t begin, std::uint64_t end, int value) {
+        map.assign(begin, end, value);
+        std::fill(array.begin() + static_cast<std::ptrdiff_t>(begin),
+                  array.begin() + static_cast<std::ptrdiff_t>(end), value);
+    };
+    for (std::uint64_t i = 0; i < kMany; ++i) assign(i, i + 1, static_cast<int>(i % 7));
+    EXPECT_EQ(map.run_count(), kMany);
+    for (int round = 0; round < 300; ++round) {
+        const std::uint64_t begin = pick(0, kMany - 1);
+        const std::uint64_t length = pick(1, round % 10 == 0 ? kMany : 300);
+        const std::uint64_t end = std::min(begin + length, kMany);
+        assign(begin, end, round);
+        for (int i = 0; i < 40; ++i) {
+            const std::uint64_t at = pick(begin, end - 1);
+            assign(at, at + 1, -i);
+        }
+        EXPECT_EQ(flatten(map, 0, kMany), array);
+        EXPECT_EQ(flatten(map, begin, end),
+                  std::vector<int>(array.begin() + static_cast<std::ptrdiff_t>(begin),
+                                   array.begin() + static_cast<std::ptrdiff_t>(end)));
+    }
+    IntervalMap<int> other(kMany, 0);
+    for (std::uint64_t i = kMany; i-- > 0;) other.assign(i, i + 1, array[i]);
+    map.normalise();
+    other.normalise();
+    EXPECT_EQ(map, other);
+}
+
 TEST(IntervalMap, EqualContentsHaveEqualRunsOnceNormalised) {
     IntervalMap<int> pieces(8, 1);
     pieces.assign(2, 4, 2);
@@ -70,9 +107,9 @@ TEST(IntervalMap, EqualContentsHaveEqualRunsOnceNormalised) {
 TEST(IntervalMap, AssignJoinsWhatItCovers) {
     IntervalMap<int> map(8, 0);
     for (std::uint64_t i = 0; i < 8; ++i) map.assign(i, i + 1, static_cast<int>(i));
-    EXPECT_EQ(map.runs().size(), 8u);
+    EXPECT_EQ(map.run_count(), 8u);
     map.assign(1, 7, 9);
-    EXPECT_EQ(map.runs().size(), 3u);
+    EXPECT_EQ(map.run_count(), 3u);
 }
 
 }  // namespace
