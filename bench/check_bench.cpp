@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // How long proofs take, on one core: `make bench-check`. Each row states the limit that it must
 // keep.
+#include <sys/resource.h>
+
 #include <chrono>
 #include <cstdio>
 #include <memory>
@@ -86,11 +88,86 @@ void every_recipe() {
     print_row("every recipe, 2..16 ranks, 5 counts, 3 calls", tally, seconds_since(start), 10);
 }
 
-void many_ranks(std::string_view mode) {
+void many_ranks(CollectiveKind kind, std::string_view mode, std::uint64_t count, int nranks) {
     Tally tally;
+    const Prepared prepared = prepare(kind, mode, count, nranks);
     const auto start = Clock::now();
-    tally.add(check({prepare(CollectiveKind::allreduce, mode, 1027, 256).stage()}));
-    print_row(fmt::format("allreduce {}, 256 ranks", mode), tally, seconds_since(start), 5);
+    tally.add(check({prepared.stage()}));
+    print_row(fmt::format("{} {}, {} ranks", name(kind), mode, nranks), tally, seconds_since(start),
+              5);
+}
+
+// Two ranks that swap their input in pieces of four bytes, in an order that no cache likes.
+std::vector<Plan> scattered(std::uint64_t pieces) {
+    std::vector<Plan> plans(2);
+    for (std::int32_t me = 0; me < 2; ++me) {
+        Plan& plan = plans[static_cast<std::size_t>(me)];
+        const std::uint64_t bytes = 4 * pieces;
+        plan.kernel = "scattered";
+        plan.rank = me;
+        plan.nranks = 2;
+        plan.buffers = {
+            {"input", BufferKind::argument, Direction::in, Element::f32, bytes, 0, 0},
+            {"output", BufferKind::argument, Direction::out, Element::f32, bytes, 0, 0},
+            {"data", BufferKind::window, Direction::inout, Element::f32, bytes, 0, 0},
+            {"signal", BufferKind::signal, Direction::inout, Element::i32, 0, 2, kCacheLineBytes}};
+        plan.advance = {0, 0, 0, 1};
+        const auto add = [&](Action action) {
+            plan.instructions.push_back({std::move(action), Pipe::none, 0});
+        };
+        const auto copy_all = [&](std::uint16_t to, std::uint16_t from, std::int32_t whose) {
+            for (std::uint64_t i = 0; i < pieces; ++i) {
+                const std::uint64_t at = 4 * (i * 7919 % pieces);
+                add(Copy{{to, me, at, 4}, {from, whose, at, 4}});
+            }
+        };
+        const auto meet = [&](std::uint64_t cell) {
+            add(Notify{NotifyOp::set, {3, 1 - me, cell}, {1, 1}});
+            add(Wait{Compare::ge, {3, me, cell}, {1, 1}});
+        };
+        copy_all(2, 0, me);
+        meet(0);
+        copy_all(1, 2, 1 - me);
+        meet(1);
+    }
+    return plans;
+}
+
+void many_pieces() {
+    constexpr std::uint64_t kPieces = 100'000;
+    Tally tally;
+    const std::vector<Plan> plans = scattered(kPieces);
+    CheckStage stage;
+    stage.plans = &plans;
+    const auto start = Clock::now();
+    tally.add(check({stage}));
+    print_row(fmt::format("{} pieces, linear", kPieces), tally, seconds_since(start), 3);
+}
+
+// A bound holds within a fifth, of memory as the process has it. (So this comes first.)
+void bounds() {
+    const std::vector<Plan> plans = scattered(2'000);
+    CheckStage stage;
+    stage.plans = &plans;
+    CheckOptions options;
+    options.explore = true;
+    options.calls = 10'000;
+    options.max_memory_bytes = std::uint64_t{256} << 20;
+    const CheckReport filled = check({stage}, options);
+    rusage usage{};
+    getrusage(RUSAGE_SELF, &usage);
+    const long most = usage.ru_maxrss >> 10;
+    fmt::print("{:<58} {}, counted {} MiB, {} MiB resident (limit 307) {}\n",
+               "bound of 256 MiB, large contents", name(filled.verdict), filled.memory_bytes >> 20,
+               most, most <= 307 ? "ok" : "MISSED");
+
+    options.max_memory_bytes = std::uint64_t{8} << 30;
+    options.max_seconds = 2;
+    const auto start = Clock::now();
+    const CheckReport report = check({stage}, options);
+    const double seconds = seconds_since(start);
+    fmt::print("{:<58} {} after {:.2f} s (limit 2.4 s) {}\n", "bound of 2 s, large segments",
+               name(report.verdict), seconds, seconds <= 2.4 ? "ok" : "MISSED");
 }
 
 void every_pair() {
@@ -142,9 +219,14 @@ kernel overtaken(sig: window i32[nranks]) {
 }  // namespace peal
 
 int main() {
+    peal::bounds();
     peal::every_recipe();
-    peal::many_ranks("ring");
-    peal::many_ranks("mesh");
+    using peal::CollectiveKind;
+    peal::many_ranks(CollectiveKind::allreduce, "ring", 1027, 256);
+    peal::many_ranks(CollectiveKind::allreduce, "mesh", 1027, 256);
+    peal::many_ranks(CollectiveKind::barrier, "auto", 0, 1024);
+    peal::many_ranks(CollectiveKind::allgather, "ring", 1, 1024);
+    peal::many_pieces();
     peal::every_pair();
     peal::exploration();
 }

@@ -11,8 +11,6 @@
 namespace peal::checker {
 namespace {
 
-constexpr std::uint64_t kEventsPerReport = 1 << 8;
-
 std::int64_t threshold_of(const Op& op) { return op.value + (op.compare == Compare::gt); }
 
 }  // namespace
@@ -37,7 +35,6 @@ void CausalRun::make_ready(AgentId agent) {
 }
 
 CausalRun::End CausalRun::run(Meter& meter) {
-    std::uint64_t reported = 0;
     while (call_ < model_.calls && broken_.empty() && !overflowed_) {
         if (ready_[call_].empty()) {
             ++call_;
@@ -45,11 +42,10 @@ CausalRun::End CausalRun::run(Meter& meter) {
         }
         const AgentId agent = ready_[call_].front();
         ready_[call_].pop_front();
+        const std::uint64_t before = events_;
         run_agent(agent);
-        if (events_ - reported >= kEventsPerReport) {
-            reported = events_;
-            if (!meter.report(events_, 0, 0)) return End::out_of_time;
-        }
+        meter.count_states(events_);
+        meter.work(events_ - before);
     }
     if (!broken_.empty()) return End::outside;
     if (overflowed_) return End::done;

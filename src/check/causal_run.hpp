@@ -26,16 +26,20 @@ public:
         virtual void on_join(Event /*wait*/, Event /*notify*/) {}
     };
 
-    enum class End : std::uint8_t { done, outside, out_of_time };
+    enum class End : std::uint8_t { done, outside };
 
     CausalRun(const Model& model, Observer& observer, Findings& findings);
+    // What it needs at once.
+    static std::uint64_t bytes_for(const Model& model) {
+        return model.agents.size() * model.agents.size() * sizeof(std::uint32_t) +
+               model.cells.size() * sizeof(CellState);
+    }
 
     // Goes on until nobody can, or a cell overflows: what comes after that is anybody's guess.
     // Findings are about signals: deadlock, stale waits, flags, overflow, where cells end.
     End run(Meter& meter);
 
     const std::string& broken_assumption() const { return broken_; }
-    std::uint64_t events() const { return events_; }
     // How many ops each agent has carried out.
     const std::vector<std::uint32_t>& progress() const { return next_; }
 

@@ -47,12 +47,10 @@ std::vector<Violation> drifting_cells(const Model& model) {
 // Returns false when the linear method cannot decide.
 bool run_linear(const Model& model, const CheckOptions& options, Meter& meter,
                 CheckReport& report) {
+    report.method = CheckMethod::linear;
     LinearResult result = check_linear(model, options, meter);
     report.why_explored = std::move(result.broken_assumption);
     if (!report.why_explored.empty()) return false;
-    report.method = CheckMethod::linear;
-    report.events = result.events;
-    if (result.out_of_time) report.bound = fmt::format("{} seconds", options.max_seconds);
     for (Shown& shown : result.violations) {
         report.violations.push_back(violation_of(model, std::move(shown)));
     }
@@ -62,14 +60,30 @@ bool run_linear(const Model& model, const CheckOptions& options, Meter& meter,
 
 void run_exploration(const Model& model, const CheckOptions& options, Meter& meter,
                      CheckReport& report) {
-    ExploreResult result = explore(model, options, meter);
     report.method = CheckMethod::exploration;
-    report.states = result.states;
-    report.memory_bytes = result.memory_bytes;
-    report.bound = std::move(result.bound);
-    if (result.violation) {
-        report.violations.push_back(violation_of(model, std::move(*result.violation)));
+    if (std::optional<Shown> violation = explore(model, options, meter)) {
+        report.violations.push_back(violation_of(model, std::move(*violation)));
     }
+}
+
+// What depends on the interleaving.
+void run(const std::vector<CheckStage>& stages, const CheckOptions& options, Meter& meter,
+         CheckReport& report) {
+    const Model model = build_model(stages, options.calls, meter);
+    const std::vector<Violation> drift = drifting_cells(model);
+    if (options.explore) report.why_explored = "asked for";
+    const bool decided = !options.explore && run_linear(model, options, meter, report);
+    // Nobody need explore what is wrong anyway.
+    if (!decided && (options.explore || drift.empty())) {
+        run_exploration(model, options, meter, report);
+    }
+    report.violations.insert(report.violations.end(), drift.begin(), drift.end());
+}
+
+void note_work(const Meter& meter, CheckReport& report) {
+    const bool linear = report.method == CheckMethod::linear;
+    (linear ? report.events : report.states) = meter.progress().states;
+    report.memory_bytes = meter.progress().memory_bytes;
 }
 
 }  // namespace
@@ -81,15 +95,12 @@ CheckReport check(const std::vector<CheckStage>& stages, const CheckOptions& opt
     report.calls = options.calls * static_cast<int>(stages.size());
     report.violations = static_violations(stages, options.device);
     if (report.violations.empty()) {
-        const Model model = build_model(stages, options.calls);
-        const std::vector<Violation> drift = drifting_cells(model);
-        if (options.explore) report.why_explored = "asked for";
-        const bool decided = !options.explore && run_linear(model, options, meter, report);
-        // Nobody need explore what is wrong anyway.
-        if (!decided && (options.explore || drift.empty())) {
-            run_exploration(model, options, meter, report);
+        try {
+            run(stages, options, meter, report);
+        } catch (BoundReached& reached) {
+            report.bound = std::move(reached.bound);
         }
-        report.violations.insert(report.violations.end(), drift.begin(), drift.end());
+        note_work(meter, report);
     }
     if (report.violations.size() > options.max_violations) {
         report.violations.resize(options.max_violations);

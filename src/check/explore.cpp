@@ -17,7 +17,6 @@
 namespace peal::checker {
 namespace {
 
-constexpr std::uint64_t kWorkPerReport = 1 << 12;
 constexpr std::uint64_t kMostStates = 4'000'000'000;  // they are numbered with 32 bits
 
 class Search {
@@ -25,23 +24,27 @@ public:
     Search(const Model& model, const CheckOptions& options, Meter& meter)
         : options_(options),
           meter_(meter),
-          stepper_(model),
+          stepper_(model, meter),
           layout_(stepper_.program(), stepper_.has_contents()),
           states_(layout_.words()) {}
 
-    ExploreResult run() {
+    // What goes wrong first, if anything does.
+    std::optional<Finding> run() {
         State first;
         bool fine = stepper_.start(first);
+        meter_.count_states(1);
         if (fine) {
             pack(first, 0);
             insert_packed(StateSet::kNoState);
             from_ = first;
-            for (; fine && at_ < states_.size() && within_bounds(); ++at_) fine = expand();
+            for (; fine && at_ < states_.size(); ++at_) {
+                look_at_bounds();
+                fine = expand();
+            }
+            meter_.count_states(states_.size());
         }
-        result_.states = std::max<std::uint64_t>(states_.size(), 1);
-        result_.memory_bytes = memory_bytes();
-        if (!fine) result_.violation = Shown{std::move(stepper_.finding()), {}};
-        return std::move(result_);
+        if (fine) return std::nullopt;
+        return std::move(stepper_.finding());
     }
 
     // The moves that led to the violation, from the start.
@@ -106,26 +109,12 @@ private:
         return true;
     }
 
-    std::uint64_t memory_bytes() const { return states_.memory_bytes() + stepper_.memory_bytes(); }
-
-    bool within_bounds() {
+    void look_at_bounds() {
         const std::uint64_t most = std::min(options_.max_states, kMostStates);
-        if (states_.size() > most) {
-            result_.bound = fmt::format("{} states", most);
-        } else if (const std::uint64_t bytes = memory_bytes(); bytes > options_.max_memory_bytes) {
-            result_.bound = fmt::format("{} bytes of memory", options_.max_memory_bytes);
-        } else if (is_time_to_report() &&
-                   !meter_.report(states_.size(), states_.size() - at_, bytes)) {
-            result_.bound = fmt::format("{} seconds", options_.max_seconds);
-        }
-        return result_.bound.empty();
-    }
-
-    bool is_time_to_report() {
-        const std::uint64_t work = at_ + stepper_.work();
-        if (work - reported_ < kWorkPerReport) return false;
-        reported_ = work;
-        return true;
+        meter_.count_states(states_.size(), states_.size() - at_);
+        if (states_.size() > most) throw BoundReached{fmt::format("{} states", most)};
+        meter_.use(states_.memory_bytes() + stepper_.memory_bytes());
+        meter_.work();
     }
 
     const CheckOptions& options_;
@@ -137,11 +126,9 @@ private:
     std::vector<std::uint64_t> packed_;
     std::vector<Reached> reached_;
     std::uint32_t at_ = 0;
-    std::uint64_t reported_ = 0;  // the work that had been done
     std::uint32_t failed_at_ = 0;
     AgentId failed_mover_ = kNone;
     State from_, to_;
-    ExploreResult result_;
 };
 
 // Whether the last event still meets what was found, on the contents that the schedule leaves.
@@ -201,15 +188,13 @@ Schedule schedule_for(const Model& model, const Finding& finding, Schedule trace
 
 }  // namespace
 
-ExploreResult explore(const Model& model, const CheckOptions& options, Meter& meter) {
+std::optional<Shown> explore(const Model& model, const CheckOptions& options, Meter& meter) {
     Search search(model, options, meter);
-    ExploreResult result = search.run();
-    if (result.violation) {
-        Shown& shown = *result.violation;
-        shown.schedule = schedule_for(model, shown.finding, search.trace());
-        assert(is_possible(model, shown.schedule));
-    }
-    return result;
+    std::optional<Finding> finding = search.run();
+    if (!finding) return std::nullopt;
+    Schedule schedule = schedule_for(model, *finding, search.trace());
+    assert(is_possible(model, schedule));
+    return Shown{std::move(*finding), std::move(schedule)};
 }
 
 }  // namespace peal::checker

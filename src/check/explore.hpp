@@ -4,7 +4,6 @@
 #pragma once
 
 #include <optional>
-#include <string>
 
 #include "check/finding.hpp"
 #include "check/linear.hpp"
@@ -13,13 +12,7 @@
 
 namespace peal::checker {
 
-struct ExploreResult {
-    std::optional<Shown> violation;
-    std::string bound;  // the limit that was reached; empty: everything was explored
-    std::uint64_t states = 0;
-    std::uint64_t memory_bytes = 0;
-};
-
-ExploreResult explore(const Model& model, const CheckOptions& options, Meter& meter);
+// The violation that takes the fewest choices, if there is one.
+std::optional<Shown> explore(const Model& model, const CheckOptions& options, Meter& meter);
 
 }  // namespace peal::checker

@@ -23,6 +23,12 @@ class AccessHistory {
 public:
     explicit AccessHistory(const Model& model);
 
+    std::uint64_t memory_bytes() const {
+        std::uint64_t bytes = 0;
+        for (const auto& region : regions_) bytes += region.memory_bytes();
+        return bytes;
+    }
+
     // What ends at `now` touches these bytes. Calls conflict(const Conflict&) for what came before
     // and conflicts. If no conflict is ever unordered, no two conflicting accesses of the run are.
     template <class OnConflict>

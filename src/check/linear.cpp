@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cassert>
+#include <limits>
 #include <map>
 #include <numeric>
 #include <set>
@@ -21,9 +22,10 @@ namespace {
 // Checks the data of a run: races by clocks, contents by terms.
 class DataObserver : public CausalRun::Observer {
 public:
-    DataObserver(const Model& model, Findings& findings, bool explain)
+    DataObserver(const Model& model, Findings& findings, bool explain, Meter& meter)
         : model_(model),
           findings_(findings),
+          meter_(meter),
           explain_(explain),
           memory_(model, terms_),
           result_(model, terms_),
@@ -42,6 +44,9 @@ public:
             });
         memory_.execute(event, findings_);
         if (op.origin == Origin::consumes) result_.check(event, memory_, findings_);
+        if (++data_ops_ % kOpsPerCount == 0) {
+            meter_.use(memory_.memory_bytes() + history_.memory_bytes() + terms_.memory_bytes());
+        }
     }
 
     void on_join(Event wait, Event notify) override {
@@ -64,8 +69,12 @@ private:
         }
     }
 
+    static constexpr std::uint64_t kOpsPerCount = 1 << 14;
+
     const Model& model_;
     Findings& findings_;
+    Meter& meter_;
+    std::uint64_t data_ops_ = 0;
     bool explain_;
     TermTable terms_;
     SymbolicMemory memory_;
@@ -140,8 +149,7 @@ Schedule schedule_for(const Model& model, const Finding& finding,
 }
 
 // Schedules for the findings with the smallest causal past, one of each sort.
-std::vector<Shown> show(const Model& model, std::vector<Finding> findings, std::size_t most,
-                        Meter& meter) {
+std::vector<Shown> show(const Model& model, std::vector<Finding> findings, std::size_t most) {
     struct Candidate {
         Finding finding;
         std::vector<std::uint32_t> past;
@@ -152,7 +160,11 @@ std::vector<Shown> show(const Model& model, std::vector<Finding> findings, std::
     Findings ignored(model);
     CausalRun run(model, clocks, ignored);
     // The answer is known; what shows it is worth the time that the answer took.
-    while (run.run(meter) == CausalRun::End::out_of_time) continue;
+    CheckOptions unbounded;
+    unbounded.max_seconds = std::numeric_limits<double>::infinity();
+    unbounded.max_memory_bytes = std::numeric_limits<std::uint64_t>::max();
+    Meter meter(unbounded);
+    run.run(meter);
     std::vector<Candidate> candidates;
     for (Finding& finding : findings) {
         std::vector<std::uint32_t> past = past_of(model, finding, clocks, run.progress());
@@ -176,17 +188,18 @@ std::vector<Shown> show(const Model& model, std::vector<Finding> findings, std::
 }  // namespace
 
 LinearResult check_linear(const Model& model, const CheckOptions& options, Meter& meter) {
+    const std::uint64_t bytes = CausalRun::bytes_for(model);
+    meter.hold(bytes);
     Findings findings(model);
-    DataObserver observer(model, findings, options.explain);
+    DataObserver observer(model, findings, options.explain, meter);
     CausalRun run(model, observer, findings);
     const CausalRun::End end = run.run(meter);
+    meter.release(bytes);
     LinearResult result;
-    result.events = run.events();
     result.broken_assumption = run.broken_assumption();
-    result.out_of_time = end == CausalRun::End::out_of_time;
     if (end != CausalRun::End::done) return result;
     if (!findings.empty()) {
-        result.violations = show(model, std::move(findings.list()), options.max_violations, meter);
+        result.violations = show(model, std::move(findings.list()), options.max_violations);
     }
     if (options.explain && result.violations.empty()) {
         result.explanations = observer.explanations();

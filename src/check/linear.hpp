@@ -19,8 +19,6 @@ struct Shown {
 
 struct LinearResult {
     std::string broken_assumption;  // empty: the answer holds for every interleaving
-    bool out_of_time = false;
-    std::uint64_t events = 0;
     std::vector<Shown> violations;  // shortest schedule first
     std::vector<Explanation> explanations;
 };

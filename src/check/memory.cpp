@@ -17,6 +17,12 @@ SymbolicMemory::SymbolicMemory(const Model& model, TermTable& terms)
     }
 }
 
+std::uint64_t SymbolicMemory::memory_bytes() const {
+    std::uint64_t bytes = 0;
+    for (const RegionContents& region : regions_) bytes += region.memory_bytes();
+    return bytes;
+}
+
 void SymbolicMemory::execute(Event event, Findings& findings) {
     event_ = event;
     findings_ = &findings;

@@ -21,6 +21,8 @@ public:
     RegionContents& region(RegionId id) { return regions_[id]; }
     const RegionContents& region(RegionId id) const { return regions_[id]; }
 
+    std::uint64_t memory_bytes() const;
+
     // Reports reads of bytes that nobody wrote.
     void execute(Event event, Findings& findings);
 

@@ -10,6 +10,8 @@ namespace {
 constexpr std::uint64_t kPerEntry = 160;
 constexpr std::uint64_t kPerPair = 48;
 
+constexpr std::uint64_t kRunsPerUnit = 64;  // that are copied in the time of a unit of work
+
 std::uint64_t mix(std::uint64_t hash, std::uint64_t word) {
     hash = (hash ^ word) * 0xff51afd7ed558ccd;
     return hash ^ (hash >> 32);
@@ -33,8 +35,12 @@ std::size_t MemoryStates::Hash::operator()(const std::vector<std::uint32_t>& mem
     return hash;
 }
 
-MemoryStates::MemoryStates(const Model& model, const SignalProgram& program)
-    : model_(model), program_(program), scratch_(model, terms_), result_(model, terms_) {
+MemoryStates::MemoryStates(const Model& model, const SignalProgram& program, Meter& meter)
+    : model_(model),
+      program_(program),
+      meter_(meter),
+      scratch_(model, terms_),
+      result_(model, terms_) {
     std::vector<std::uint32_t> initial;
     for (RegionId region = 0; region < model.regions.size(); ++region) {
         initial.push_back(intern(scratch_.region(region)));
@@ -48,7 +54,7 @@ std::uint32_t MemoryStates::intern(RegionContents contents) {
         std::move(contents), static_cast<std::uint32_t>(contents_.size()));
     if (is_new) {
         contents_.push_back(&found->first);
-        bytes_ += found->first.run_count() * sizeof(RegionContents::Run) + kPerEntry;
+        bytes_ += found->first.memory_bytes() + kPerEntry;
     }
     return found->second;
 }
@@ -76,10 +82,10 @@ std::uint32_t MemoryStates::run(std::uint32_t memory, const Segment& segment, Fi
     const std::vector<std::uint32_t>& before = *memories_[memory];
     for (const TouchedRegion& touched : segment.regions) {
         scratch_.region(touched.region) = *contents_[before[touched.region]];
-        work_ += contents_[before[touched.region]]->run_count();
+        meter_.work(scratch_.region(touched.region).run_count() / kRunsPerUnit);
     }
-    work_ += segment.last_op - segment.first_op;
     for (std::uint32_t op = segment.first_op; op < segment.last_op; ++op) {
+        meter_.work();
         const Event event{segment.agent, op};
         scratch_.execute(event, findings);
         if (model_.op(event).origin == Origin::consumes) {

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "check/memory.hpp"
+#include "check/meter.hpp"
 #include "check/result.hpp"
 #include "check/signal_program.hpp"
 
@@ -15,7 +16,7 @@ namespace peal::checker {
 
 class MemoryStates {
 public:
-    MemoryStates(const Model& model, const SignalProgram& program);
+    MemoryStates(const Model& model, const SignalProgram& program, Meter& meter);
 
     static constexpr std::uint32_t kInitial = 0;
 
@@ -23,8 +24,6 @@ public:
     std::uint32_t after(std::uint32_t memory, std::uint32_t segment, Findings& findings);
 
     std::uint64_t memory_bytes() const { return bytes_ + terms_.memory_bytes(); }
-    // Grows with the time that was spent here.
-    std::uint64_t work() const { return work_; }
 
 private:
     struct Hash {
@@ -38,6 +37,7 @@ private:
 
     const Model& model_;
     const SignalProgram& program_;
+    Meter& meter_;
     TermTable terms_;
     SymbolicMemory scratch_;
     ResultCheck result_;
@@ -48,7 +48,6 @@ private:
     std::vector<const std::vector<std::uint32_t>*> memories_;
     std::unordered_map<std::uint64_t, std::uint32_t> after_;  // memory and segment
     std::uint64_t bytes_ = 0;
-    std::uint64_t work_ = 0;
 };
 
 }  // namespace peal::checker

@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "check/memory_map.hpp"
+#include "check/meter.hpp"
 #include "check/misuse.hpp"
 #include "check/rank_writer.hpp"
 #include "check/signal_rules.hpp"
@@ -56,21 +57,16 @@ const Storage& Model::storage_of_cell(CellId cell) const {
     return *std::find_if(storages.begin(), storages.end(), holds);
 }
 
-std::uint64_t Model::op_count() const {
-    std::uint64_t count = 0;
-    for (const Agent& agent : agents) count += agent.ops.size();
-    return count;
-}
-
-Model build_model(const std::vector<CheckStage>& stages, int calls) {
+Model build_model(const std::vector<CheckStage>& stages, int calls, Meter& meter) {
     if (calls < 1) misuse("calls must be at least 1, found {}", calls);
     Model model;
     model.stages = &stages;
     model.nranks = static_cast<int>(stages[0].plans->size());
     model.calls = static_cast<std::uint32_t>(calls) * static_cast<std::uint32_t>(stages.size());
     place_memory(model);
+    meter.hold(model.cells.size() * sizeof(CellInfo) + model.regions.size() * sizeof(Region));
     for (const CheckStage& stage : stages) model.meaning_of.push_back(by_rank(stage));
-    for (std::int32_t rank = 0; rank < model.nranks; ++rank) write_rank(model, rank);
+    for (std::int32_t rank = 0; rank < model.nranks; ++rank) write_rank(model, rank, meter);
     bound_values(model);
     return model;
 }

@@ -134,12 +134,13 @@ struct Model {
         return storages[storage_of[stage_of(call)][buffer]].first_region + offset;
     }
     const Storage& storage_of_cell(CellId cell) const;
-    std::uint64_t op_count() const;
 };
+
+class Meter;
 
 // The stages are well formed and all their ranges and cells exist. Throws Error(usage) when memory
 // of one name is used in two ways.
-Model build_model(const std::vector<CheckStage>& stages, int calls);
+Model build_model(const std::vector<CheckStage>& stages, int calls, Meter& meter);
 
 // "data@2[0..64)"
 std::string text_of(const Region& region, std::uint64_t begin, std::uint64_t end);

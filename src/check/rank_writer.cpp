@@ -7,6 +7,7 @@
 #include <tuple>
 
 #include "check/condition.hpp"
+#include "check/meter.hpp"
 #include "check/signal_value.hpp"
 
 namespace peal::checker {
@@ -40,6 +41,8 @@ public:
             }
         }
     }
+
+    std::uint64_t ops() const { return ops_; }
 
     void write_call(std::uint32_t call) {
         call_ = call;
@@ -126,6 +129,7 @@ private:
 
     void emit(AgentId agent, const Op& op) {
         model_.agents[agent].ops.push_back(op);
+        ++ops_;
         if (agent == main_ && op.origin != Origin::issue) ++main_ops_;
         if (op.kind == OpKind::notify) {
             insert_once(model_.cells[op.cell].writers, agent);
@@ -251,6 +255,7 @@ private:
     std::uint32_t call_ = 0;
     AgentId main_ = kNone;
     std::size_t main_ops_ = 0;
+    std::uint64_t ops_ = 0;
     std::array<Lane, static_cast<std::size_t>(Pipe::all) + 1> lanes_;
     std::map<std::tuple<Pipe, Pipe, std::uint8_t>, CellId> flags_;
     std::map<std::pair<CellId, OpKind>, std::int64_t> flag_counts_;
@@ -259,9 +264,14 @@ private:
 
 }  // namespace
 
-void write_rank(Model& model, std::int32_t rank) {
+void write_rank(Model& model, std::int32_t rank, Meter& meter) {
     RankWriter writer(model, rank);
-    for (std::uint32_t call = 0; call < model.calls; ++call) writer.write_call(call);
+    for (std::uint32_t call = 0; call < model.calls; ++call) {
+        const std::uint64_t before = writer.ops();
+        writer.write_call(call);
+        meter.work(writer.ops() - before);
+        meter.hold((writer.ops() - before) * sizeof(Op));
+    }
 }
 
 }  // namespace peal::checker

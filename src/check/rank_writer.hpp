@@ -7,6 +7,6 @@
 namespace peal::checker {
 
 // Adds the agents of the rank and the cells between them; the memory of the model is placed.
-void write_rank(Model& model, std::int32_t rank);
+void write_rank(Model& model, std::int32_t rank, Meter& meter);
 
 }  // namespace peal::checker

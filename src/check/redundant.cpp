@@ -14,11 +14,11 @@ Instruction nothing() { return {PipeBarrier{Pipe::scalar}, Pipe::none, 0}; }
 }  // namespace
 
 std::vector<Redundant> find_redundant(const std::vector<CheckStage>& stages,
-                                      const CheckOptions& options, Meter& meter) {
+                                      const CheckOptions& options, const Meter& meter) {
     CheckOptions once = options;
     once.explain = once.find_redundant = false;
+    once.progress = nullptr;
     std::vector<Redundant> list;
-    std::uint64_t tried = 0;
     for (std::size_t s = 0; s < stages.size(); ++s) {
         std::vector<Plan> plans = *stages[s].plans;
         std::vector<CheckStage> changed = stages;
@@ -26,7 +26,8 @@ std::vector<Redundant> find_redundant(const std::vector<CheckStage>& stages,
         for (Plan& plan : plans) {
             for (std::size_t i = 0; i < plan.instructions.size(); ++i) {
                 if (!is_sync(plan.instructions[i].action)) continue;
-                if (!meter.report(++tried, 0, 0)) return list;
+                once.max_seconds = options.max_seconds - meter.seconds();
+                if (once.max_seconds <= 0) return list;
                 Instruction kept = std::exchange(plan.instructions[i], nothing());
                 if (check(changed, once).verdict == Verdict::proved) {
                     list.push_back(

@@ -35,26 +35,26 @@ void ResultCheck::check(Event event, const SymbolicMemory& memory, Findings& fin
 // be bytes of different orders. Copies, and sums of integers, are right when their bytes are.
 void ResultCheck::check_output(Event event, const Expected& output, const RegionContents& contents,
                                Findings& findings) {
-    std::vector<Piece> pieces;
+    pieces_.clear();
     const auto shift = static_cast<std::int64_t>(output.offset);
     contents.visit(output.offset, output.offset + output.length,
                    [&](std::uint64_t begin, std::uint64_t end, const Content& content) {
-                       append(pieces, {begin - output.offset, end - output.offset,
-                                       terms_.moved(content, shift)});
+                       append(pieces_, {begin - output.offset, end - output.offset,
+                                        terms_.moved(content, shift)});
                    });
     const auto check = [&](std::uint64_t begin, std::uint64_t end, Content content,
                            bool is_written) {
         check_part({event, &output, begin, end, content, is_written}, findings);
     };
     if (is_copy(output) || !is_float(output.element)) {
-        for (const Piece& piece : pieces) {
+        for (const Piece& piece : pieces_) {
             check(piece.begin, piece.end, piece.content, piece.content.term != kUnwritten);
         }
         return;
     }
     const std::uint64_t size = bytes_of(output.element);
     for_each_element(
-        terms_, pieces, size,
+        terms_, pieces_, size,
         [&](std::uint64_t first, std::uint64_t last, const Content& content) {
             check(first * size, last * size, content, content.term != kUnwritten);
         },
@@ -74,28 +74,18 @@ const Meaning& ResultCheck::meaning(const Part& part) const {
 void ResultCheck::check_part(const Part& part, Findings& findings) {
     const std::uint32_t call = model_.op(part.event).call;
     const Expected& output = *part.output;
-    const Known known{part.content.term,
-                      part.content.shift,
-                      static_cast<const void*>(output.of.get()),
-                      output.op,
-                      output.element,
-                      output.reduces,
-                      call};
-    if (!right_.contains(known)) {
-        if (!is_right(part)) {
-            const ViolationKind kind =
-                part.is_written ? ViolationKind::wrong_result : ViolationKind::unwritten_read;
-            if (!findings.wants(kind, {part.event})) return;
-            Finding finding = finding_at(part, kind, {part.event});
-            finding.found = text_of(terms_, model_, part.content, part.begin, part.end);
-            finding.expected = text_of(terms_, model_, expected_term(part), part.begin, part.end);
-            finding.message = fmt::format("after call {}, {} {}", call, finding.memory,
-                                          part.is_written ? "is wrong: " + difference(part)
-                                                          : std::string("was written by nobody"));
-            findings.add(std::move(finding));
-            return;
-        }
-        right_.insert(known);
+    if (!is_right(part)) {
+        const ViolationKind kind =
+            part.is_written ? ViolationKind::wrong_result : ViolationKind::unwritten_read;
+        if (!findings.wants(kind, {part.event})) return;
+        Finding finding = finding_at(part, kind, {part.event});
+        finding.found = text_of(terms_, model_, part.content, part.begin, part.end);
+        finding.expected = text_of(terms_, model_, expected_term(part), part.begin, part.end);
+        finding.message = fmt::format("after call {}, {} {}", call, finding.memory,
+                                      part.is_written ? "is wrong: " + difference(part)
+                                                      : std::string("was written by nobody"));
+        findings.add(std::move(finding));
+        return;
     }
     // What was gathered has no order that could be the same, and to integers it does not matter.
     const bool has_order = !terms_[part.content.term].is_open && is_float(output.element);
@@ -124,9 +114,31 @@ Content ResultCheck::expected_term(const Part& part) {
 
 bool ResultCheck::is_right(const Part& part) {
     const Expected& output = *part.output;
+    const std::uint32_t call = model_.op(part.event).call;
+    if (is_copy(output)) {
+        const Contribution& from = output.of->front();
+        const RegionId region = model_.region(call, from.buffer, from.rank);
+        const auto shift = static_cast<std::int64_t>(from.offset);
+        return part.content == Content{terms_.input(region, call).term, shift};
+    }
+    // Ranks often hold the same.
+    const Known known{part.content.term,
+                      part.content.shift,
+                      static_cast<const void*>(output.of.get()),
+                      output.op,
+                      output.element,
+                      output.reduces,
+                      call};
+    if (right_.contains(known)) return true;
+    const bool is_right = is_combination(part);
+    if (is_right) right_.insert(known);
+    return is_right;
+}
+
+bool ResultCheck::is_combination(const Part& part) {
+    const Expected& output = *part.output;
     const std::vector<Leaf> wanted = expected_leaves(part);
     const Content content = part.content;
-    if (is_copy(output)) return content == Content{wanted[0].term, wanted[0].shift};
     if (meaning(part).in_order && is_float(output.element)) {
         return terms_.chain(content, output.op, output.element, 0) == wanted;
     }

@@ -39,6 +39,7 @@ private:
                       Findings& findings);
     void check_part(const Part& part, Findings& findings);
     bool is_right(const Part& part);
+    bool is_combination(const Part& part);
     void check_same_bits(const Part& part, Findings& findings);
     std::vector<Leaf> expected_leaves(const Part& part);
     Content expected_term(const Part& part);
@@ -53,6 +54,7 @@ private:
     using Known =
         std::tuple<TermId, std::int64_t, const void*, ReduceOp, Element, bool, std::uint32_t>;
     std::set<Known> right_;
+    std::vector<Piece> pieces_;  // of the output that is being checked
     std::map<std::pair<std::uint32_t, const void*>, IntervalMap<Seen>> seen_;
 };
 

@@ -12,6 +12,9 @@ namespace peal::checker {
 
 namespace {
 
+// A segment, the signal op before it, and what the containers need beside them.
+constexpr std::uint64_t kPerSegment = sizeof(Segment) + sizeof(SignalOp) + 128;
+
 // Cuts the touches of one region at each other's ends.
 void cover(std::vector<const Touch*> touches, std::vector<Covered>& list) {
     std::vector<std::uint64_t> ends;
@@ -75,12 +78,12 @@ std::optional<Covered> meet(const std::vector<Covered>& a, const std::vector<Cov
 
 }  // namespace
 
-SignalProgram::SignalProgram(const Model& model)
+SignalProgram::SignalProgram(const Model& model, Meter& meter)
     : lanes_(model.agents.size()),
       written_(model.cells.size()),
       awaited_(model.cells.size()),
       touchers_(model.cells.size()) {
-    split(model);
+    split(model, meter);
     find_windows();
     find_cells();
     place_slots(model);
@@ -89,13 +92,14 @@ SignalProgram::SignalProgram(const Model& model)
     link_flags(model);
 }
 
-void SignalProgram::split(const Model& model) {
+void SignalProgram::split(const Model& model, Meter& meter) {
     for (AgentId agent = 0; agent < model.agents.size(); ++agent) {
         const std::vector<Op>& ops = model.agents[agent].ops;
         std::uint32_t begin = 0;
         for (std::uint32_t i = 0; i < ops.size(); ++i) {
+            meter.work();
             if (ops[i].kind == OpKind::data) continue;
-            add_segment(model, agent, begin, i);
+            add_segment(model, agent, begin, i, meter);
             begin = i + 1;
             SignalOp signal;
             signal.op = i;
@@ -108,12 +112,12 @@ void SignalProgram::split(const Model& model) {
             signal.may_be_stale = ops[i].may_be_stale;
             lanes_[agent].ops.push_back(std::move(signal));
         }
-        add_segment(model, agent, begin, static_cast<std::uint32_t>(ops.size()));
+        add_segment(model, agent, begin, static_cast<std::uint32_t>(ops.size()), meter);
     }
 }
 
 void SignalProgram::add_segment(const Model& model, AgentId agent, std::uint32_t begin,
-                                std::uint32_t end) {
+                                std::uint32_t end, Meter& meter) {
     Segment segment;
     segment.agent = agent;
     segment.first_op = begin;
@@ -127,6 +131,10 @@ void SignalProgram::add_segment(const Model& model, AgentId agent, std::uint32_t
                        });
     }
     note_regions(segment);
+    segment.touches.shrink_to_fit();
+    segment.covered.shrink_to_fit();
+    meter.hold(kPerSegment + segment.touches.size() * sizeof(Touch) +
+               segment.covered.size() * sizeof(Covered));
     Lane& lane = lanes_[agent];
     lane.data_ops.push_back({begin, end});
     if (segment.touches.empty()) {

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "check/condition.hpp"
+#include "check/meter.hpp"
 #include "check/model.hpp"
 #include "check/use.hpp"
 
@@ -111,7 +112,7 @@ struct Slot {
 
 class SignalProgram {
 public:
-    explicit SignalProgram(const Model& model);
+    SignalProgram(const Model& model, Meter& meter);
 
     const std::vector<Lane>& lanes() const { return lanes_; }
     const std::vector<Segment>& segments() const { return segments_; }
@@ -124,8 +125,9 @@ public:
     std::uint64_t memory_bytes() const;
 
 private:
-    void split(const Model& model);
-    void add_segment(const Model& model, AgentId agent, std::uint32_t begin, std::uint32_t end);
+    void split(const Model& model, Meter& meter);
+    void add_segment(const Model& model, AgentId agent, std::uint32_t begin, std::uint32_t end,
+                     Meter& meter);
     void find_windows();
     void find_cells();
     void place_slots(const Model& model);

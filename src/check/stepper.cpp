@@ -9,7 +9,8 @@
 
 namespace peal::checker {
 
-Stepper::Stepper(const Model& model) : model_(model), program_(model), memory_(model, program_) {
+Stepper::Stepper(const Model& model, Meter& meter)
+    : model_(model), program_(model, meter), memory_(model, program_, meter) {
     has_contents_ = std::any_of(program_.segments().begin(), program_.segments().end(),
                                 [](const Segment& segment) { return segment.has_contents; });
 }

@@ -6,6 +6,7 @@
 
 #include "check/finding.hpp"
 #include "check/memory_states.hpp"
+#include "check/meter.hpp"
 #include "check/schedule.hpp"
 #include "check/signal_program.hpp"
 #include "check/state_layout.hpp"
@@ -14,13 +15,11 @@ namespace peal::checker {
 
 class Stepper {
 public:
-    explicit Stepper(const Model& model);
+    Stepper(const Model& model, Meter& meter);
 
     const SignalProgram& program() const { return program_; }
     bool has_contents() const { return has_contents_; }
     std::uint64_t memory_bytes() const { return memory_.memory_bytes() + program_.memory_bytes(); }
-    // Grows with the time that was spent, apart from the number of states.
-    std::uint64_t work() const { return memory_.work(); }
 
     // What follows returns false when something goes wrong; this is what.
     Finding& finding() { return *finding_; }

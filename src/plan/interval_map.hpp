@@ -33,6 +33,13 @@ public:
         return count;
     }
 
+    // Apart from what the values hold.
+    std::uint64_t memory_bytes() const {
+        std::uint64_t bytes = blocks_.capacity() * sizeof(Block);
+        for (const Block& block : blocks_) bytes += block.capacity() * sizeof(Run);
+        return bytes;
+    }
+
     // Calls each(begin, value) for all runs, in order.
     template <class Each>
     void for_each_run(Each&& each) const {
@@ -89,7 +96,7 @@ public:
 
 private:
     using Block = std::vector<Run>;  // never empty
-    static constexpr std::size_t kMost = 256;
+    static constexpr std::size_t kMost = 64;
 
     struct Place {
         std::size_t block = 0, index = 0;

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 
+#include "check/meter.hpp"
 #include "check/plans.hpp"
 
 namespace peal::checker {
@@ -17,7 +18,7 @@ class TermTest : public testing::Test {
 protected:
     TermTest() : plans_(4), stages_{{&plans_.list(), nullptr, {}}} {
         plans_.argument("input", Direction::in, 64);
-        model_ = build_model(stages_, 1);
+        model_ = build_model(stages_, 1, meter_);
     }
     // 4-byte elements of the input of a rank, as seen from the start of a destination.
     Content input(RegionId rank, std::int64_t offset = 0) {
@@ -32,6 +33,8 @@ protected:
 
     test::Plans plans_;
     std::vector<CheckStage> stages_;
+    CheckOptions options_;
+    Meter meter_{options_};
     Model model_;
     TermTable terms_;
 };
