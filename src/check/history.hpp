@@ -2,6 +2,7 @@
 // Who touched which bytes last, and whether that is ordered before who touches them now.
 #pragma once
 
+#include <memory>
 #include <vector>
 
 #include "check/clocks.hpp"
@@ -17,6 +18,27 @@ struct Conflict {
     RegionId region = kNone;
     std::uint64_t begin = 0, end = 0;
     bool ordered = false;
+};
+
+// A value that is seldom there, in the room of a pointer.
+template <class T>
+class Box {
+public:
+    Box() = default;
+    Box(Box&&) noexcept = default;
+    Box& operator=(Box&&) noexcept = default;
+    Box(const Box& other) : value_(other.value_ ? std::make_unique<T>(*other.value_) : nullptr) {}
+    Box& operator=(const Box& other) { return *this = Box(other); }
+    ~Box() = default;
+
+    T* get() const { return value_.get(); }
+    T& make() {
+        if (!value_) value_ = std::make_unique<T>();
+        return *value_;
+    }
+
+private:
+    std::unique_ptr<T> value_;
 };
 
 class AccessHistory {
@@ -45,9 +67,12 @@ public:
                     on_conflict(Conflict{other.at, now, region, from, to, knows});
                 };
                 meet(accesses.write);
-                for (const Access& change : accesses.changes.list) meet(change);
-                if (changes(use)) {
-                    for (const Access& read : accesses.reads.list) meet(read);
+                if (changes(use)) meet(accesses.read);
+                if (const More* more = accesses.more.get()) {
+                    for (const Access& change : more->changes.list) meet(change);
+                    if (changes(use)) {
+                        for (const Access& read : more->reads.list) meet(read);
+                    }
                 }
                 add({now, use}, clocks, accesses);
             });
@@ -82,22 +107,41 @@ private:
         }
         static constexpr std::size_t kFew = 4;
     };
-    struct Accesses {
-        Access write;
+    struct More {
         Recent reads, changes;  // the latter also what races with the write
+    };
+    // Most bytes are read by one agent between two writes, so there is room for one read, and
+    // seldom more. That keeps runs small: there may be very many.
+    struct Accesses {
+        Access write, read;
+        Box<More> more;
     };
 
     static void add(const Access& access, const Clocks& clocks, Accesses& accesses) {
-        if (access.use.kind != Use::Kind::write) {
-            (changes(access.use) ? accesses.changes : accesses.reads).add(access, clocks);
-            return;
+        const AgentId agent = access.at.agent;
+        if (access.use.kind == Use::Kind::write) {
+            add_write(access, clocks, accesses);
+        } else if (changes(access.use)) {
+            accesses.more.make().changes.add(access, clocks);
+        } else if (clocks.knows(agent, accesses.read.at)) {
+            accesses.read = access;
+        } else {
+            accesses.more.make().reads.add(access, clocks);
         }
-        accesses.reads.forget_known(access.at.agent, clocks);
-        accesses.changes.forget_known(access.at.agent, clocks);
-        if (!clocks.knows(access.at.agent, accesses.write.at)) {
-            accesses.changes.list.push_back(accesses.write);
+    }
+
+    // What the write comes after is forgotten.
+    static void add_write(const Access& write, const Clocks& clocks, Accesses& accesses) {
+        const AgentId agent = write.at.agent;
+        if (clocks.knows(agent, accesses.read.at)) accesses.read = {};
+        if (More* more = accesses.more.get()) {
+            more->reads.forget_known(agent, clocks);
+            more->changes.forget_known(agent, clocks);
         }
-        accesses.write = access;
+        if (!clocks.knows(agent, accesses.write.at)) {
+            accesses.more.make().changes.list.push_back(accesses.write);
+        }
+        accesses.write = write;
     }
 
     std::vector<IntervalMap<Accesses>> regions_;

@@ -18,6 +18,8 @@ void insert_once(std::vector<T>& list, const T& item) {
     if (std::find(list.begin(), list.end(), item) == list.end()) list.push_back(item);
 }
 
+constexpr std::size_t kSpare = 64;  // order between pipes may take a few ops more at first
+
 constexpr std::array kBesidePipes = {Pipe::load, Pipe::vector,    Pipe::store,
                                      Pipe::cube, Pipe::cube_load, Pipe::cube_store};
 
@@ -266,11 +268,18 @@ private:
 
 void write_rank(Model& model, std::int32_t rank, Meter& meter) {
     RankWriter writer(model, rank);
+    const auto round = static_cast<std::uint32_t>(model.stages->size());
     for (std::uint32_t call = 0; call < model.calls; ++call) {
         const std::uint64_t before = writer.ops();
         writer.write_call(call);
         meter.work(writer.ops() - before);
-        meter.hold((writer.ops() - before) * sizeof(Op));
+        if (call + 1 != round) continue;
+        // Each round of calls is as long as the first.
+        const std::uint32_t rounds = model.calls / round;
+        meter.hold(writer.ops() * rounds * sizeof(Op));
+        for (Agent& agent : model.agents) {
+            if (agent.rank == rank) agent.ops.reserve(agent.ops.size() * rounds + kSpare);
+        }
     }
 }
 
