@@ -161,8 +161,10 @@ std::unique_ptr<Routine> make_routine(const Shape& shape, const Table& table, in
         routine->plan = compile_rank(carried_out, rank, nranks);
         routine->advance = advance_of(routine->plan);
         if (!settle(*routine, rule->reach, is_closed(carried_out), nranks, limits)) continue;
-        routine->tape.read(routine->plan, routine->lane == Lane::reach ? Tape::Windows::reached
-                                                                       : Tape::Windows::shared);
+        routine->tape.read(
+            routine->plan,
+            routine->lane == Lane::reach ? Tape::Windows::reached : Tape::Windows::shared,
+            Tape::Cells::grow);
         routine->wiring = wiring_of(routine->plan);
         return routine;
     }

@@ -61,6 +61,7 @@ Outcome Core::carry_out(const Op& op) {
             break;
         }
         case Opcode::notify_set:
+        case Opcode::notify_exchange:
         case Opcode::notify_add:
             notify(op);
             outcome = Outcome::rang;
@@ -75,9 +76,7 @@ Outcome Core::carry_out(const Op& op) {
     return outcome;
 }
 
-bool Core::is_about_to_ring() const {
-    return !is_done() && (op().code == Opcode::notify_set || op().code == Opcode::notify_add);
-}
+bool Core::is_about_to_ring() const { return !is_done() && is_notify(op().code); }
 
 Outcome Core::reach_out(const Op& op) {
     const bool copied = op.code == Opcode::fetch
@@ -107,7 +106,7 @@ void Core::reduce(const Op& op) {
 template <class Integer>
 void Core::add(const Op& op, Integer value) {
     const Integer before =
-        detail::atomic_at<Integer>(address(op.dst)).fetch_add(value, std::memory_order_release);
+        detail::atomic_at<Integer>(address(op.dst)).fetch_add(value, std::memory_order_seq_cst);
     Integer after = 0;
     if (__builtin_add_overflow(before, value, &after)) {
         throw_overflow(
@@ -115,14 +114,21 @@ void Core::add(const Op& op, Integer value) {
     }
 }
 
+template <class Integer>
+void Core::set(const Op& op, Integer value) {
+    const bool grows = op.code == Opcode::notify_set;
+    detail::atomic_at<Integer>(address(op.dst))
+        .store(value, grows ? std::memory_order_release : std::memory_order_seq_cst);
+}
+
 void Core::ring_otherwise(const Op& op, std::int64_t value) {
-    if (op.element == Element::i64) return add(op, value);
+    const bool adds = op.code == Opcode::notify_add;
+    if (op.element == Element::i64) return adds ? add(op, value) : set(op, value);
     if (!std::in_range<std::int32_t>(value)) {
         throw_overflow(fmt::format("{} does not fit in {}", value, type_name<std::int32_t>()));
     }
     const auto narrow = static_cast<std::int32_t>(value);
-    if (op.code == Opcode::notify_add) return add(op, narrow);
-    detail::atomic_at<std::int32_t>(address(op.dst)).store(narrow, std::memory_order_release);
+    adds ? add(op, narrow) : set(op, narrow);
 }
 
 // Stores that bypass the caches are not ordered by a release; this makes them so.

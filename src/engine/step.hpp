@@ -115,6 +115,8 @@ private:
     void ring_otherwise(const Op& op, std::int64_t value);
     template <class Integer>
     void add(const Op& op, Integer value);
+    template <class Integer>
+    void set(const Op& op, Integer value);
     void finish_streams() {
         if (has_streamed_) [[unlikely]]
             fence_streams();
@@ -146,12 +148,13 @@ inline std::int64_t Core::value_of(const Op& op) const {
     return result;
 }
 
-// Acquire: pairs with the release in notify(), whose value this is.
+// Pairs with the release in notify(), whose value this is. Sequentially consistent for the sake of
+// tapes whose notifies are; that costs no more than acquire.
 inline std::int64_t Core::seen(const Op& op) const {
     std::byte* cell = address(op.dst);
     return op.element == Element::i64
-               ? detail::atomic_at<std::int64_t>(cell).load(std::memory_order_acquire)
-               : detail::atomic_at<std::int32_t>(cell).load(std::memory_order_acquire);
+               ? detail::atomic_at<std::int64_t>(cell).load(std::memory_order_seq_cst)
+               : detail::atomic_at<std::int32_t>(cell).load(std::memory_order_seq_cst);
 }
 
 // The stamp was written before the cell, so whoever sees the cell sees that stamp or a later one.
@@ -185,7 +188,7 @@ bool Core::look(int times, Pause&& pause) const {
     const Compare compare = op().compare;
     const std::int64_t value = value_of(op());
     for (int i = 0; i < times; ++i) {
-        if (compares(cell.load(std::memory_order_acquire), compare, value)) return true;
+        if (compares(cell.load(std::memory_order_seq_cst), compare, value)) return true;
         pause(i);
     }
     return false;
@@ -194,7 +197,7 @@ bool Core::look(int times, Pause&& pause) const {
 template <class IsSuch>
 bool Core::lacks(IsSuch&& is_such) const {
     for (const Op* op = next_; op != end_; ++op) {
-        if (op->code == Opcode::notify_set || op->code == Opcode::notify_add) return false;
+        if (is_notify(op->code)) return false;
         if (op->code != Opcode::wait || !is_such(op->dst)) continue;
         if (wait(*op) == Outcome::blocked) return true;
     }

@@ -30,10 +30,11 @@ std::uint64_t private_bytes(const Plan& plan, Tape::Windows windows) {
 
 class Decoder {
 public:
-    Decoder(const Plan& plan, Tape& tape, Tape::Windows windows)
+    Decoder(const Plan& plan, Tape& tape, Tape::Windows windows, Tape::Cells cells)
         : plan_(plan),
           tape_(tape),
           reaches_(windows == Tape::Windows::reached),
+          grows_(cells == Tape::Cells::grow),
           exceeds_caches_(private_bytes(plan, windows) > largest_cache_bytes()) {}
 
     Op operator()(const Copy& copy) const {
@@ -77,7 +78,8 @@ public:
     }
     Op operator()(const Notify& notify) const {
         const bool sets = notify.op == NotifyOp::set;
-        return signal(sets ? Opcode::notify_set : Opcode::notify_add, notify.cell, notify.value);
+        const Opcode set = grows_ ? Opcode::notify_set : Opcode::notify_exchange;
+        return signal(sets ? set : Opcode::notify_add, notify.cell, notify.value);
     }
     Op operator()(const Wait& wait) const {
         Op op = signal(Opcode::wait, wait.cell, wait.value);
@@ -131,6 +133,7 @@ private:
     const Plan& plan_;
     Tape& tape_;
     bool reaches_;
+    bool grows_;
     bool exceeds_caches_;
 };
 
@@ -147,11 +150,11 @@ bool reachable(const Plan& plan) {
     return true;
 }
 
-void Tape::read(const Plan& from, Windows windows) {
+void Tape::read(const Plan& from, Windows windows, Cells cells) {
     plan = &from;
     ops.clear();
     sources.clear();
-    const Decoder decode(from, *this, windows);
+    const Decoder decode(from, *this, windows, cells);
     for (const Instruction& instruction : from.instructions) {
         ops.push_back(std::visit(decode, instruction.action));
     }

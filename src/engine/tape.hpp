@@ -19,13 +19,19 @@ enum class Opcode : std::uint8_t {
     map,
     convert,
     row_sum,
-    notify_set,
+    notify_set,       // in time for who waits for a cell to grow
+    notify_exchange,  // the same, in one order with all notifies and waits of all ranks
     notify_add,
     wait,
     set_flag,
     wait_flag,
     pipe_barrier,
 };
+
+inline bool is_notify(Opcode code) {
+    return code == Opcode::notify_set || code == Opcode::notify_exchange ||
+           code == Opcode::notify_add;
+}
 
 // Where an operand is: memory[buffer].base + rank * memory[buffer].rank_stride + offset. Tile
 // memory is the entry after the plan's buffers.
@@ -62,8 +68,15 @@ struct Tape {
     // theirs, which is copied by way of Reach.
     enum class Windows : std::uint8_t { shared, reached };
 
+    // What is known of the cells: that they grow and that all waits are >=, as in the built-in
+    // recipes, or nothing. A wait for a cell to grow loses nothing by seeing it late. Any other
+    // wait may pass on a value that is gone already, which no order of the ranks' steps explains
+    // (docs/proof.md, "One order of cells"); so then notifies and waits are sequentially
+    // consistent.
+    enum class Cells : std::uint8_t { any, grow };
+
     // Decodes a valid plan, which must outlive the tape. To be `reached`, it must be reachable().
-    void read(const Plan& plan, Windows windows = Windows::shared);
+    void read(const Plan& plan, Windows windows = Windows::shared, Cells cells = Cells::any);
 
     const Plan* plan = nullptr;
     std::vector<Op> ops;

@@ -160,5 +160,26 @@ TEST(Deadlock, ValuesAreThoseOfTheCall) {
               "  rank 1  finished");
 }
 
+// Each rings the other and goes on only if it was not rung itself. In no order of these steps do
+// both go on. On real memory both can, if a rank may look at its own cell before its ring has left
+// the core: then there would be no deadlock.
+TEST(OneOrderOfCells, TwoThatRingAndThenLookDoNotBothLookFirst) {
+    for (const Element element : {Element::i32, Element::i64}) {
+        Buffer cells = signal("sig", 1);
+        cells.element = element;
+        const auto plans = for_all_ranks(2, [&](int rank) {
+            PlanWriter w(rank, 2, {cells});
+            w.notify(1 - rank, 0, {1, 0}, NotifyOp::set, 0).wait(0, {0, 0}, Compare::eq, 0);
+            return w.finish();
+        });
+        InProcessEngine engine(2, {2, std::nullopt});
+        for (int round = 0; round < 300; ++round) {
+            World world(plans);
+            EXPECT_NE(message_of(Fault::wrong, [&] { engine.run(plans, world.bindings()); }),
+                      "no error");
+        }
+    }
+}
+
 }  // namespace
 }  // namespace peal
