@@ -251,9 +251,9 @@ public:
     Kernel kernel(const ir::Program& program, std::string_view name, const Bindings& bindings);
 
     // The same from the plans of all ranks: those of a traced PTO kernel (peal/pto.hpp), of a file,
-    // or built in C++. Pipes and flags cost nothing: each rank goes through its plan in order.
-    // Throws Error(usage) when there is not one plan per rank, Error(program) when they are not
-    // valid.
+    // or built in C++. Pipes and flags cost nothing: each rank goes through its plan in an order
+    // that they allow. Throws Error(usage) when there is not one plan per rank, Error(program) when
+    // they are not valid or wait for a flag that is never set.
     Kernel kernel(const std::vector<Plan>& plans);
 
     // Runs it with one argument per parameter that is memory, in order. Every rank calls it; it

@@ -84,6 +84,7 @@ enum class MapOp : std::uint8_t {
     mul_scalar,  // dst[i] = src[i] * scalar
     convert,     // dst[i] = src[i], which has type `from`
     row_sum,     // dst[0] = src[0] + src[1] + ... in order; dst is one element
+    clobber,     // dst holds anything afterwards
 };
 
 // The units of a tile processor that run beside each other. `none` is a plain in-order core: the
@@ -125,8 +126,9 @@ struct Accumulate {
     bool operator==(const Accumulate&) const = default;
 };
 
-// Work on the elements of one source. `src` is unused by fill, `scalar` by convert and row_sum.
-// Ranges have the same length but for convert (the same number of elements) and row_sum.
+// Work on the elements of one source. `src` is unused by fill and clobber, `scalar` by convert,
+// row_sum and clobber. Ranges have the same length but for convert (the same number of elements)
+// and row_sum.
 struct Map {
     MapOp op = MapOp::fill;
     Element element = Element::f32;  // of dst
@@ -155,7 +157,6 @@ struct Wait {
 };
 
 // One-bit events between pipes; only in plans of tile processors. Kernels have events 0 to 7.
-inline constexpr std::uint8_t kOwnEvent = 0xff;  // of an operation that orders its own pipes
 struct SetFlag {
     Pipe from = Pipe::none, to = Pipe::none;
     std::uint8_t event = 0;

@@ -92,17 +92,21 @@ std::vector<Parameter> preset(const Collective& collective, int nranks);
 // ---------------------------------------------------------------------------- trace
 
 struct TraceOptions {
-    std::chrono::milliseconds timeout{10'000};  // of one rank
-    std::uint64_t max_operations = 1'000'000;   // of one rank
+    int calls = 3;  // in a row on the same windows, that the plans will be checked or run for
+    std::chrono::milliseconds timeout{10'000};  // of one call of one rank
+    std::uint64_t max_operations = 1'000'000;   // of one call of one rank
 };
 
-// Runs the kernel once for each rank, in processes of their own and on addresses that cannot be
-// touched, and writes down what it asks the device to do. Throws Error(program) when it touches
-// data itself or lets it decide ("not traceable"), throws, crashes or does not return, or uses the
-// device in a way that has no meaning; the message names rank and line.
+// Runs the kernel for each rank, in processes of their own and on addresses that cannot be touched,
+// and writes down what it asks the device to do. Throws Error(program) when it touches data itself
+// or lets it decide ("not traceable"), throws, crashes or does not return, or uses the device in a
+// way that has no meaning; the message names rank and line.
 //
 // Values of signals may grow by a constant from one generation to the next; the plan then has them
 // as Value::per_generation, and its signals advance by 1 each call. Nothing else may depend on it.
+// A kernel with a generation is run for each of `calls` of them, for 0 to 31 at least, and for a
+// few that are far beyond (docs/pto.md lists them); all of them must agree. What is done in other
+// generations is not known.
 std::vector<Plan> trace(const Kernel& kernel, const std::vector<Parameter>& parameters, int nranks,
                         const TraceOptions& options = {});
 

@@ -8,7 +8,7 @@
 #include "peal/check.hpp"
 #include "peal/collective.hpp"
 #include "peal/error.hpp"
-#include "plan/without_pipes.hpp"
+#include "plan/pipes.hpp"
 
 namespace peal {
 namespace {

@@ -169,7 +169,12 @@ void SymbolicMemory::map(const Map& map) {
     if (map.dst.length == 0) return;
     if (map.op == MapOp::convert) return convert(map);
     if (map.op == MapOp::row_sum) return sum_row(map);
-    if (map.op == MapOp::fill) {
+    if (map.op == MapOp::clobber) {
+        const Op& op = model_.op(event_);
+        const Content anything =
+            terms_.unknown(region_of(map.dst), model_.agents[event_.agent].rank, op.call, op.index);
+        result_ = {{map.dst.offset, end_of(map.dst), anything}};
+    } else if (map.op == MapOp::fill) {
         result_ = {{map.dst.offset, end_of(map.dst),
                     terms_.fill(map.element, map.scalar, map.dst.offset)}};
     } else {

@@ -9,6 +9,7 @@
 #include "check/condition.hpp"
 #include "check/meter.hpp"
 #include "check/signal_value.hpp"
+#include "plan/pipes.hpp"
 
 namespace peal::checker {
 namespace {
@@ -19,16 +20,6 @@ void insert_once(std::vector<T>& list, const T& item) {
 }
 
 constexpr std::size_t kSpare = 64;  // order between pipes may take a few ops more at first
-
-constexpr std::array kBesidePipes = {Pipe::load, Pipe::vector,    Pipe::store,
-                                     Pipe::cube, Pipe::cube_load, Pipe::cube_store};
-
-Pipe pipe_of(const Instruction& instruction) {
-    if (const auto* set = std::get_if<SetFlag>(&instruction.action)) return set->from;
-    if (const auto* wait = std::get_if<WaitFlag>(&instruction.action)) return wait->to;
-    if (const auto* barrier = std::get_if<PipeBarrier>(&instruction.action)) return barrier->pipe;
-    return instruction.pipe;
-}
 
 // Writes the ops of one rank. The rank's first agent is its issuing (scalar) unit, which is the
 // whole rank when the plan has no pipes.
@@ -78,9 +69,6 @@ private:
         return static_cast<CellId>(model_.cells.size() - 1);
     }
 
-    static bool is_beside(Pipe pipe) {
-        return std::find(kBesidePipes.begin(), kBesidePipes.end(), pipe) != kBesidePipes.end();
-    }
     Lane& lane(Pipe pipe) { return lanes_[static_cast<std::size_t>(pipe)]; }
 
     void use_pipe(Pipe pipe) {

@@ -9,8 +9,8 @@
 
 #include "check/tile_overlap.hpp"
 #include "plan/access.hpp"
+#include "plan/pipes.hpp"
 #include "plan/source_place.hpp"
-#include "plan/without_pipes.hpp"
 
 namespace peal::checker {
 namespace {
@@ -204,7 +204,7 @@ private:
     }
 
     void check_event(unsigned event) {
-        if (event < kEvents || event == kOwnEvent) return;
+        if (event < kEvents) return;
         report(ViolationKind::flag, index_, "", "`{}`: events are numbered 0 to {}", instruction(),
                kEvents - 1);
     }

@@ -93,6 +93,16 @@ Content TermTable::fill(Element element, double scalar, std::uint64_t at) {
     return {intern(term), modulo(-static_cast<std::int64_t>(at), size_of(element))};
 }
 
+Content TermTable::unknown(RegionId region, std::int32_t rank, std::uint32_t call,
+                           std::uint32_t index) {
+    Term term;
+    term.kind = Term::Kind::unknown;
+    term.region = region;
+    term.call = call;
+    term.scalar = static_cast<std::uint64_t>(rank) << 32 | index;
+    return {intern(term), 0};
+}
+
 // Gives the new term the coordinate of its first part that has one, so that the same combination
 // at another place is the same term.
 Content TermTable::anchored(Term term, Content left, Content right, std::uint64_t at) {
@@ -324,6 +334,7 @@ public:
         switch (term.kind) {
             case Term::Kind::unwritten: return "unwritten";
             case Term::Kind::input: return input(content);
+            case Term::Kind::unknown: return fmt::format("unknown({})", input(content));
             case Term::Kind::fill: return fmt::format("fill({})", scalar(term));
             case Term::Kind::combine: return combination(name(term.op), content);
             case Term::Kind::gathered: return combination("sum in any order", content);

@@ -35,6 +35,7 @@ struct Term {
         bytes,      // `scalar` bytes of right, behind what left lists
         assembled,  // one element: the bytes that left lists, side by side
         computed,   // one element: `map` of the bytes that left lists
+        unknown,    // what a clobber left: equal to itself and to nothing else
     };
     Kind kind = Kind::unwritten;
     ReduceOp op = ReduceOp::sum;
@@ -87,6 +88,8 @@ public:
     // `at` is the offset of an element of the destination.
     Content input(RegionId region, std::uint32_t call);
     Content fill(Element element, double scalar, std::uint64_t at);
+    // What instruction `index` of a rank's call left in `region`; each byte is another one.
+    Content unknown(RegionId region, std::int32_t rank, std::uint32_t call, std::uint32_t index);
     Content combine(ReduceOp op, Element element, Content left, Content right, std::uint64_t at);
     // `sum` after `added` has been added to it atomically. Whatever is added to a sum like this, in
     // whatever order, the result is the same. Unwritten bytes and zeros are an empty sum.

@@ -7,7 +7,7 @@
 #include "check/static_rules.hpp"
 #include "peal/error.hpp"
 #include "plan/access.hpp"
-#include "plan/without_pipes.hpp"
+#include "plan/pipes.hpp"
 
 namespace peal::checker {
 namespace {
@@ -105,7 +105,7 @@ public:
                 fail("a row of one element or more is summed up in one element");
             }
             apart(map.dst, map.src);
-        } else if (map.op != MapOp::fill) {
+        } else if (has_source(map.op)) {
             element_wise(map.dst, map.src, map.element);
         }
     }

@@ -117,6 +117,7 @@ int run_check(CheckArguments arguments) {
     }
     arguments.options.progress = show_progress;
     arguments.options.device = device_rules(arguments.command.target);
+    arguments.command.target.calls = arguments.options.calls;
     const std::vector<CheckSubject> subjects = subjects_of(arguments.command);
     std::vector<SubjectResult> results;
     Run deciding;  // the first that did not prove, or the last

@@ -1,9 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/proof.hpp"
 
+#include <algorithm>
+
 #include <fmt/format.h>
 
 #include "cli/commands.hpp"
+#include "plan/for_host.hpp"
+#include "plan/pipes.hpp"
 
 namespace peal::cli {
 namespace {
@@ -17,30 +21,38 @@ std::size_t instruction_count(const std::vector<Plan>& plans) {
     return count;
 }
 
+Proof proof_of(const CheckReport& report, std::string_view where) {
+    switch (report.verdict) {
+        case Verdict::proved: return {"proved", "", kFine};
+        case Verdict::bound:
+            return {"bound", fmt::format("not proved{}: bound reached: {}", where, report.bound),
+                    kBoundReached};
+        case Verdict::violated: break;
+    }
+    const Violation& violation = report.violations.front();
+    const std::string kind(name(violation.kind));
+    return {kind, fmt::format("{}{}: {} (see peal check)", kind, where, violation.message), kWrong};
+}
+
 }  // namespace
 
 Proof prove(const std::vector<Plan>& plans, const Collective* collective, bool thorough,
             const DeviceRules& device, int calls) {
     if (!thorough && instruction_count(plans) > kQuickInstructions) return {};
     const Meaning meaning = collective ? meaning_of(*collective, plans) : Meaning{};
-    CheckStage stage;
-    stage.plans = &plans;
-    stage.meaning = collective ? &meaning : nullptr;
     CheckOptions options;
     options.max_violations = 1;
-    options.device = device;
     options.calls = calls;
     if (!thorough) options.max_states = kQuickStates;
-    const CheckReport report = check({stage}, options);
-    switch (report.verdict) {
-        case Verdict::proved: return {"proved", "", kFine};
-        case Verdict::bound:
-            return {"bound", "not proved: bound reached: " + report.bound, kBoundReached};
-        case Verdict::violated: break;
-    }
-    const Violation& violation = report.violations.front();
-    const std::string kind(name(violation.kind));
-    return {kind, fmt::format("{}: {} (see peal check)", kind, violation.message), kWrong};
+    const auto check_them = [&](const std::vector<Plan>& them) {
+        return check({{&them, collective ? &meaning : nullptr, {}}}, options);
+    };
+    options.device = device;
+    const Proof proof = proof_of(check_them(plans), "");
+    const bool has_pipes = std::any_of(plans.begin(), plans.end(), uses_pipes);
+    if (!has_pipes || proof.exit_code != kFine) return proof;
+    options.device = {};
+    return proof_of(check_them(for_host(plans)), " as this machine runs it");
 }
 
 }  // namespace peal::cli

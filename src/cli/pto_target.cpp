@@ -75,6 +75,7 @@ pto::TraceOptions trace_options(const TargetOptions& options) {
                            options.trace_seconds));
     }
     pto::TraceOptions trace;
+    trace.calls = options.calls;
     trace.timeout = std::chrono::ceil<std::chrono::milliseconds>(
         std::chrono::duration<double>(options.trace_seconds));
     return trace;
@@ -100,7 +101,7 @@ void add_pto_options(CLI::App& command, TargetOptions& options) {
     add_list(command, "-I", options.compiler.include_directories, "a directory with headers");
     add_list(command, "-D", options.compiler.defines, "a macro: NAME or NAME=value");
     command.add_option("--trace-timeout", options.trace_seconds,
-                       "seconds that a rank of the kernel may take (default 10)");
+                       "seconds that one call of a rank of the kernel may take (default 10)");
     for (const char* name : {"--arg", "--as", "--cxx", "-I", "-D", "--trace-timeout"}) {
         command.get_option(name)->group(group);
     }

@@ -12,7 +12,7 @@
 #include "cli/devices.hpp"
 #include "cli/proof.hpp"
 #include "peal/error.hpp"
-#include "plan/without_pipes.hpp"
+#include "plan/for_host.hpp"
 
 namespace peal::cli {
 namespace {
@@ -43,7 +43,9 @@ int run(const RunOptions& options) {
         throw Error(Fault::usage,
                     "--timings and --trace are about devices: choose some with -p a2a3sim -d 0-3");
     }
-    const Target target = resolve(options.target);
+    TargetOptions what = options.target;
+    what.calls = options.calls;
+    const Target target = resolve(what);
     const std::vector<Plan> plans = plans_for(target);
     const auto collective = collective_of(target, options.target, options.expect, plans);
     // What Peal compiles is right call after call; a kernel from elsewhere may be made for one.
@@ -54,19 +56,12 @@ int run(const RunOptions& options) {
         fmt::print(stderr, "peal: not run: {}\n", proof.reason);
         return proof.exit_code;
     }
-    return collective ? run_compared(target, *collective, plans, proof, options)
-                      : run_and_show(target, plans, proof, options);
+    const std::vector<Plan> ours = for_host(plans);
+    return collective ? run_compared(target, *collective, ours, proof, options)
+                      : run_and_show(target, ours, proof, options);
 }
 
 }  // namespace
-
-std::vector<Plan> in_order(const std::vector<Plan>& plans) {
-    std::vector<Plan> result;
-    for (const Plan& plan : plans) {
-        result.push_back(uses_pipes(plan) ? fuse(without_pipes(plan)) : plan);
-    }
-    return result;
-}
 
 void report_timings(const Worker& worker, const RunOptions& options) {
     if (options.timings) fmt::print(stderr, "{}", to_table(worker.timings()));

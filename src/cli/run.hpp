@@ -41,7 +41,8 @@ struct RunOptions {
     }
 };
 
-// Runs plans as a collective, compares each result with golden, prints a table; the exit code.
+// Runs plans of this machine (plan/for_host.hpp) as a collective, compares each result with golden,
+// prints a table; the exit code.
 int run_compared(const Target& target, const Collective& collective, const std::vector<Plan>& plans,
                  const Proof& proof, const RunOptions& options);
 
@@ -51,8 +52,5 @@ int run_and_show(const Target& target, const std::vector<Plan>& plans, const Pro
 
 // What --timings and --trace ask for, once all tasks are done.
 void report_timings(const Worker& worker, const RunOptions& options);
-
-// Plans as a core without pipes carries them out. Plans without pipes stay as they are.
-std::vector<Plan> in_order(const std::vector<Plan>& plans);
 
 }  // namespace peal::cli

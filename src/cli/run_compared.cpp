@@ -56,7 +56,7 @@ void print_result(const Target& target, const Collective& collective, const std:
 golden::Outcome carry_out(const Collective& collective, const std::vector<Plan>& plans,
                           const RunOptions& options) {
     if (!options.by_worker() && !options.processes) {
-        return golden::rehearse(in_order(plans), collective, ports_of(collective, plans.front()),
+        return golden::rehearse(plans, collective, ports_of(collective, plans.front()),
                                 options.calls, options.engine());
     }
     RankWork work = rehearsal_of(plans, collective, options.calls);

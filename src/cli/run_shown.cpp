@@ -145,7 +145,7 @@ int run_and_show(const Target& target, const std::vector<Plan>& plans, const Pro
                  const RunOptions& options) {
     const Shown shown = options.processes     ? run_in_processes(plans, options)
                         : options.by_worker() ? run_by_worker(plans, options)
-                                              : run_in_process(in_order(plans), options);
+                                              : run_in_process(plans, options);
     (options.json ? print_json : print_text)(target, shown, proof.word, options);
     return kFine;
 }

@@ -40,6 +40,7 @@ struct TargetOptions {
     std::string as;                      // --as
     pto::KernelOptions compiler;
     double trace_seconds = 10;
+    int calls = 3;  // in a row on the same windows, that its plans are for
 };
 
 // Everything but -n, which some commands take as a range.

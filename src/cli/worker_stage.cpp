@@ -5,7 +5,6 @@
 #include <chrono>
 
 #include "cli/devices.hpp"
-#include "cli/run.hpp"
 
 namespace peal::cli {
 namespace {
@@ -30,7 +29,7 @@ std::string_view window_name(const Buffer& buffer) { return buffer.name; }
 WorkerStage::WorkerStage(const std::vector<Plan>& plans, const TargetOptions& options)
     : plans_(plans),
       worker_(worker_options(options, static_cast<int>(plans.size()))),
-      kernel_(in_order(plans)),
+      kernel_(plans),
       domain_(worker_.allocate_domain(
           {.name = "all", .windows = kernel_.windows(static_cast<int>(plans.size()))})) {
     for (const Plan& plan : plans) {

@@ -7,7 +7,7 @@
 #include "comm/queue.hpp"
 #include "comm/window.hpp"
 #include "peal/program.hpp"
-#include "plan/without_pipes.hpp"
+#include "plan/for_host.hpp"
 
 namespace peal {
 
@@ -127,8 +127,7 @@ Kernel Communicator::kernel(const std::vector<Plan>& plans) {
                                               nranks(), plans.size()));
     }
     validate(plans);
-    const Plan& own = plans[static_cast<std::size_t>(rank())];
-    return Kernel(make_state(uses_pipes(own) ? fuse(without_pipes(own)) : own,
+    return Kernel(make_state(for_host(plans[static_cast<std::size_t>(rank())]),
                              std::hash<std::string>()(to_json(plans)), queue_->group()));
 }
 

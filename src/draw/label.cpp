@@ -48,6 +48,7 @@ private:
             case MapOp::fill: return fmt::format("{}", map.scalar);
             case MapOp::convert:
             case MapOp::row_sum: return range(map.src);
+            case MapOp::clobber: return "anything";
             case MapOp::add_scalar:
             case MapOp::mul_scalar: break;
         }

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <cstring>
 #include <string_view>
 #include <utility>
 
@@ -14,6 +15,9 @@
 
 namespace peal {
 namespace {
+
+// What a clobber leaves: a NaN of every floating type, and no integer that anybody relies on.
+constexpr int kAnything = 0xff;
 
 kernels::Stores stores_of(const Op& op) {
     return op.streams ? kernels::Stores::bypass : kernels::Stores::cached;
@@ -54,6 +58,9 @@ Outcome Core::carry_out(const Op& op) {
             break;
         case Opcode::row_sum:
             kernels::row_sum(op.element, address(op.dst), address(op.src), op.count);
+            break;
+        case Opcode::clobber:
+            if (op.bytes > 0) std::memset(address(op.dst), kAnything, op.bytes);
             break;
         case Opcode::map: {
             const void* source = op.map == MapOp::fill ? nullptr : address(op.src);

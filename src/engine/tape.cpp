@@ -99,8 +99,15 @@ private:
         return {in_tile ? tile : range.buffer, in_tile ? 0 : range.rank, range.offset};
     }
     static Opcode opcode_of(MapOp op) {
-        if (op == MapOp::convert) return Opcode::convert;
-        return op == MapOp::row_sum ? Opcode::row_sum : Opcode::map;
+        switch (op) {
+            case MapOp::convert: return Opcode::convert;
+            case MapOp::row_sum: return Opcode::row_sum;
+            case MapOp::clobber: return Opcode::clobber;
+            case MapOp::fill:
+            case MapOp::add_scalar:
+            case MapOp::mul_scalar: break;
+        }
+        return Opcode::map;
     }
     Op data(Opcode code, const Range& dst) const {
         Op op;

@@ -19,6 +19,7 @@ enum class Opcode : std::uint8_t {
     map,
     convert,
     row_sum,
+    clobber,
     notify_set,       // in time for who waits for a cell to grow
     notify_exchange,  // the same, in one order with all notifies and waits of all ranks
     notify_add,

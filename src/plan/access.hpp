@@ -27,6 +27,8 @@ inline bool overlaps(const Range& a, const Range& b) {
 // in common.
 inline bool equal_or_disjoint(const Range& a, const Range& b) { return a == b || !overlaps(a, b); }
 
+inline bool has_source(MapOp op) { return op != MapOp::fill && op != MapOp::clobber; }
+
 // Calls read(range) for each range that the action reads, in order, then write(range) for the one
 // it writes, or accumulate(range) for the one it adds to. Syncs touch no ranges. With a mutable
 // action the ranges can be changed.
@@ -45,7 +47,7 @@ void for_each_access(AnyAction& action, Read&& read, Write&& write, Accumulates&
                 read(what.src);
                 accumulate(what.dst);
             } else if constexpr (std::is_same_v<What, Map>) {
-                if (what.op != MapOp::fill) read(what.src);
+                if (has_source(what.op)) read(what.src);
                 write(what.dst);
             }
         },
@@ -64,6 +66,12 @@ void for_each_access(AnyAction& action, Read&& read, Write&& write) {
 template <class AnyAction, class Each>
 void for_each_range(AnyAction& action, Each&& each) {
     for_each_access(action, each, each, each);
+}
+
+// What the place of an action's destination must be a multiple of.
+inline std::uint64_t alignment_of(const Action& action) {
+    const auto* accumulate = std::get_if<Accumulate>(&action);
+    return accumulate ? bytes_of(accumulate->element) : 1;
 }
 
 inline bool is_sync(const Action& action) {

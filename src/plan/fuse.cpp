@@ -5,10 +5,10 @@
 #include "peal/compile.hpp"
 #include "plan/dead_tiles.hpp"
 #include "plan/hoist.hpp"
+#include "plan/pipes.hpp"
 #include "plan/place_tiles.hpp"
 #include "plan/rename_tiles.hpp"
 #include "plan/sink.hpp"
-#include "plan/without_pipes.hpp"
 
 namespace peal {
 

@@ -14,8 +14,8 @@ inline constexpr std::array kBufferKinds = {BufferKind::argument, BufferKind::wi
                                             BufferKind::signal};
 inline constexpr std::array kDirections = {Direction::unknown, Direction::in, Direction::out,
                                            Direction::inout};
-inline constexpr std::array kMapOps = {MapOp::fill, MapOp::add_scalar, MapOp::mul_scalar,
-                                       MapOp::convert, MapOp::row_sum};
+inline constexpr std::array kMapOps = {MapOp::fill,    MapOp::add_scalar, MapOp::mul_scalar,
+                                       MapOp::convert, MapOp::row_sum,    MapOp::clobber};
 inline constexpr std::array kNotifyOps = {NotifyOp::set, NotifyOp::add};
 inline constexpr std::array kCompares = {Compare::eq, Compare::ne, Compare::gt,
                                          Compare::ge, Compare::lt, Compare::le};

@@ -75,15 +75,17 @@ std::vector<std::uint64_t> placed(const TileBlocks& blocks, std::uint64_t& total
     });
     Arena arena;
     std::vector<std::uint64_t> begins(blocks.size());
-    const auto bytes_of_block = [&](std::uint32_t b) {
-        return whole_lines(blocks[b].end - blocks[b].begin);
+    // What is aligned in it stays so.
+    const auto lead = [&](std::uint32_t b) { return blocks[b].begin % blocks[b].alignment; };
+    const auto room = [&](std::uint32_t b) {
+        return whole_lines(lead(b) + blocks[b].end - blocks[b].begin);
     };
     auto ended = by_last.begin();
     for (const std::uint32_t b : by_first) {
         for (; blocks[*ended].last < blocks[b].first; ++ended) {
-            arena.give_back(begins[*ended], bytes_of_block(*ended));
+            arena.give_back(begins[*ended] - lead(*ended), room(*ended));
         }
-        begins[b] = arena.take(bytes_of_block(b));
+        begins[b] = arena.take(room(b)) + lead(b);
     }
     total = arena.end();
     return begins;

@@ -11,7 +11,7 @@ namespace {
 constexpr std::array<std::string_view, kBufferKinds.size()> kKindNames = {"argument", "window",
                                                                           "signal"};
 constexpr std::array<std::string_view, kMapOps.size()> kMapNames = {
-    "fill", "add_scalar", "mul_scalar", "convert", "row_sum"};
+    "fill", "add_scalar", "mul_scalar", "convert", "row_sum", "clobber"};
 constexpr std::array<std::string_view, kPipes.size()> kPipeNames = {
     "none", "scalar", "load", "vector", "store", "cube", "cube_load", "cube_store", "all"};
 

@@ -32,8 +32,10 @@ private:
     // A write, and the group of writes that it belongs to: a tree of parents.
     struct Write {
         std::uint32_t parent;
-        std::uint64_t begin, end;     // of all its group, at the root
-        std::uint64_t new_begin = 0;  // at the root
+        // Of all its group, at the root.
+        std::uint64_t begin, end;
+        std::uint64_t alignment = 1;
+        std::uint64_t new_begin = 0;
     };
 
     static bool is_used(const Range& range) { return is_tile(range) && range.length != 0; }
@@ -48,7 +50,7 @@ private:
                 if (is_used(range)) write(range);
             },
             [&](const Range& range) {
-                if (is_used(range)) accumulate(range);
+                if (is_used(range)) accumulate(range, alignment_of(action));
             });
     }
 
@@ -58,8 +60,10 @@ private:
         writer_of_.assign(range.offset, end_of(range), accesses_.back());
     }
     // The sum takes the place of what was added to.
-    void accumulate(const Range& range) {
+    void accumulate(const Range& range, std::uint64_t alignment) {
         read(range);
+        Write& group = writes_[root(accesses_.back())];
+        group.alignment = std::max(group.alignment, alignment);
         writer_of_.assign(range.offset, end_of(range), accesses_.back());
     }
 
@@ -95,6 +99,7 @@ private:
         Write& first = writes_[root(a)];
         Write& second = writes_[root(b)];
         extend(first, second.begin, second.end);
+        first.alignment = std::max(first.alignment, second.alignment);
         return second.parent = first.parent;
     }
 
@@ -109,8 +114,9 @@ private:
         for (std::uint32_t id = 0; id < writes_.size(); ++id) {
             if (root(id) != id) continue;
             Write& group = writes_[id];
-            group.new_begin = plan_.tile_bytes;
-            plan_.tile_bytes += group.end - group.begin;
+            const std::uint64_t beyond = plan_.tile_bytes + group.alignment - 1;
+            group.new_begin = beyond - beyond % group.alignment + group.begin % group.alignment;
+            plan_.tile_bytes = group.new_begin + (group.end - group.begin);
         }
     }
 

@@ -100,7 +100,7 @@ private:
 
     void join(Instruction& instruction, Map& map) {
         const Element element = map.op == MapOp::convert ? map.from : map.element;
-        if (map.op != MapOp::fill) map.src = direct_source(map.src, map.dst, element);
+        if (has_source(map.op)) map.src = direct_source(map.src, map.dst, element);
         settle(instruction, map.dst);
     }
 

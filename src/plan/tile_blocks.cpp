@@ -12,18 +12,21 @@ struct Access {
     std::uint64_t begin, end;
     std::uint32_t instruction;
     bool is_write;
+    std::uint64_t alignment;
 };
 
 std::vector<Access> tile_accesses(const std::vector<Instruction>& instructions) {
     std::vector<Access> accesses;
     accesses.reserve(2 * instructions.size());
     for (std::uint32_t i = 0; i < instructions.size(); ++i) {
+        const Action& action = instructions[i].action;
         const auto add = [&](const Range& range, bool is_write) {
             if (!is_tile(range) || range.length == 0) return;
-            accesses.push_back({range.offset, end_of(range), i, is_write});
+            accesses.push_back(
+                {range.offset, end_of(range), i, is_write, is_write ? alignment_of(action) : 1});
         };
         for_each_access(
-            instructions[i].action, [&](const Range& range) { add(range, false); },
+            action, [&](const Range& range) { add(range, false); },
             [&](const Range& range) { add(range, true); });
     }
     std::sort(accesses.begin(), accesses.end(), [](const Access& a, const Access& b) {
@@ -34,13 +37,14 @@ std::vector<Access> tile_accesses(const std::vector<Instruction>& instructions) 
 
 // What is known of a block once all its accesses are: they are [first, last) in order of begin.
 TileBlock block_of(const Access* first, const Access* last) {
-    TileBlock block{first->begin, first->end, first->instruction, first->instruction, 0, false};
+    TileBlock block{first->begin, first->end, first->instruction, first->instruction};
     std::uint32_t writes = 0, first_read = UINT32_MAX;
     const Access* write = nullptr;
     for (const Access* access = first; access != last; ++access) {
         block.end = std::max(block.end, access->end);
         block.first = std::min(block.first, access->instruction);
         block.last = std::max(block.last, access->instruction);
+        block.alignment = std::max(block.alignment, access->alignment);
         if (access->is_write) {
             ++writes;
             write = access;

@@ -14,6 +14,7 @@ struct TileBlock {
     std::uint64_t begin = 0, end = 0;
     std::uint32_t first = 0, last = 0;  // the first and the last instruction that access it
     std::uint32_t reads = 0;            // ranges read, counted as often as they are listed
+    std::uint64_t alignment = 1;        // what is added to atomically begins at a multiple of it
     // The block is a value: one instruction writes all of it, and all reads come later.
     bool is_value = false;
 };

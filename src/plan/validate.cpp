@@ -12,6 +12,7 @@
 #include "plan/access.hpp"
 #include "plan/limits.hpp"
 #include "plan/names.hpp"
+#include "plan/titles.hpp"
 
 namespace peal {
 namespace {
@@ -20,10 +21,6 @@ template <class... Args>
 [[noreturn]] void reject(const std::string& where, fmt::format_string<Args...> format,
                          Args&&... args) {
     throw Error(Fault::program, where + ": " + fmt::format(format, std::forward<Args>(args)...));
-}
-
-std::string plan_title(const Plan& plan) {
-    return fmt::format("plan {}, rank {} of {}", plan.kernel, plan.rank, plan.nranks);
 }
 
 std::string buffer_title(const Plan& plan, const Buffer& buffer) {
@@ -120,7 +117,7 @@ public:
             converted(map);
         } else if (map.op == MapOp::row_sum) {
             summed(map);
-        } else if (map.op != MapOp::fill) {
+        } else if (has_source(map.op)) {
             element_wise(map.dst, map.src);
         }
         if (!fits(map.scalar, map.element)) {
@@ -146,12 +143,7 @@ public:
 private:
     template <class... Args>
     [[noreturn]] void fail(fmt::format_string<Args...> format, Args&&... args) const {
-        const Instruction& instruction = plan_.instructions[index_];
-        std::string where = fmt::format("{}, instruction {}", plan_title(plan_), index_);
-        if (plan_.source && instruction.line != 0) {
-            where += fmt::format(" ({})", plan_.source->full_place(instruction.line));
-        }
-        reject(fmt::format("{}, {}", where, to_text(instruction, plan_)), format,
+        reject(fmt::format("{}, {}", plan_title(plan_), instruction_title(plan_, index_)), format,
                std::forward<Args>(args)...);
     }
 

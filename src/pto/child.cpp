@@ -20,7 +20,7 @@
 namespace peal::pto {
 namespace {
 
-using Clock = std::chrono::steady_clock;
+using Deadline = std::function<ChildClock::time_point()>;
 
 [[noreturn]] void become_child(pid_t parent, int descriptor, const std::function<void(int)>& body) {
     setpgid(0, 0);
@@ -35,11 +35,11 @@ using Clock = std::chrono::steady_clock;
 }
 
 // Reads until the child has closed its end. Returns false at the deadline.
-bool listen(int descriptor, Clock::time_point deadline, std::string& said) {
+bool listen(int descriptor, const Deadline& deadline, std::string& said) {
     std::array<char, 1 << 16> buffer;
     while (true) {
         const auto left =
-            std::chrono::duration_cast<std::chrono::milliseconds>(deadline - Clock::now()).count();
+            std::chrono::ceil<std::chrono::milliseconds>(deadline() - ChildClock::now()).count();
         if (left <= 0) return false;
         pollfd wait{descriptor, POLLIN, 0};
         const int ready = poll(&wait, 1, static_cast<int>(std::min<long long>(left, 60'000)));
@@ -64,7 +64,7 @@ void say(int descriptor, const void* data, std::size_t bytes) {
     }
 }
 
-ChildEnd run_in_child(const std::function<void(int)>& body, std::chrono::milliseconds timeout) {
+ChildEnd run_in_child(const std::function<void(int)>& body, const Deadline& deadline) {
     Channel channel;
     const pid_t parent = getpid();
     const pid_t child = fork();
@@ -78,7 +78,7 @@ ChildEnd run_in_child(const std::function<void(int)>& body, std::chrono::millise
     setpgid(child, child);
     channel.writer.close();
     ChildEnd end;
-    end.timed_out = !listen(channel.reader.get(), Clock::now() + timeout, end.said);
+    end.timed_out = !listen(channel.reader.get(), deadline, end.said);
     // Whatever the kernel started ends with it.
     if (end.timed_out) kill(child, SIGKILL);
     int status = 0;

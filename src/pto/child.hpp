@@ -16,9 +16,13 @@ struct ChildEnd {
     std::string said;
 };
 
+using ChildClock = std::chrono::steady_clock;
+
 // Runs `body` in a child. It says things by writing to the descriptor that it gets; what it prints
-// goes to stderr. When it returns, the child ends with status 0.
-ChildEnd run_in_child(const std::function<void(int)>& body, std::chrono::milliseconds timeout);
+// goes to stderr. When it returns, the child ends with status 0. The deadline is asked for again
+// and again: it may move while the child goes on.
+ChildEnd run_in_child(const std::function<void(int)>& body,
+                      const std::function<ChildClock::time_point()>& deadline);
 
 // Writes all of it; for the child, also in a signal handler.
 void say(int descriptor, const void* data, std::size_t bytes);

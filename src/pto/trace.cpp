@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// From kernels to plans: run it for each rank, write down what it does, find out how its signals
-// grow, and name its lines.
+// From kernels to plans: run it for each rank and for many generations, write down what it does,
+// and name its lines.
+#include <algorithm>
+#include <array>
 #include <filesystem>
 #include <fstream>
 #include <map>
+#include <set>
 #include <sstream>
 
 #include <fmt/format.h>
@@ -17,9 +20,6 @@ namespace peal::pto {
 namespace {
 
 namespace fs = std::filesystem;
-
-// Two give a straight line, the third says whether it is one.
-constexpr int kGenerations = 3;
 
 // ---------------------------------------------------------------------------- the source
 
@@ -67,72 +67,24 @@ private:
 
 // ---------------------------------------------------------------------------- generations
 
-// Works on const and other actions.
-template <class AnyAction>
-auto value_of(AnyAction& action) -> decltype(&std::get_if<Notify>(&action)->value) {
-    if (auto* notify = std::get_if<Notify>(&action)) return &notify->value;
-    if (auto* wait = std::get_if<Wait>(&action)) return &wait->value;
-    return nullptr;
+// All generations that are claimed, and at least so many: what comes back after a few calls shows.
+constexpr std::int64_t kInARow = 32;
+// Behind them, numbers around powers of two up to this one, and some that have no small divisor.
+constexpr std::int64_t kLargestPower = 1 << 16;
+constexpr std::array<std::int64_t, 5> kPrimes = {97, 997, 9973, 99'991, 999'983};
+
+std::vector<std::int64_t> generations_of(const std::vector<Parameter>& parameters, int calls) {
+    const bool has_generation =
+        std::any_of(parameters.begin(), parameters.end(),
+                    [](const Parameter& p) { return p.kind == Parameter::Kind::generation; });
+    if (!has_generation) return {0};
+    std::set<std::int64_t> generations(kPrimes.begin(), kPrimes.end());
+    for (std::int64_t power = 1; power <= kLargestPower; power *= 2) {
+        generations.insert({power - 1, power});
+    }
+    for (std::int64_t i = 0; i < std::max<std::int64_t>(calls, kInARow); ++i) generations.insert(i);
+    return {generations.begin(), generations.end()};
 }
-
-// The same kernel as it runs for the first, second and third time on its windows.
-class Generations {
-public:
-    Generations(const Kernel& kernel, std::vector<Transcript> transcripts)
-        : kernel_(kernel), all_(std::move(transcripts)) {}
-
-    Transcript merged() && {
-        Transcript& first = all_[0];
-        for (const Transcript& later : all_) {
-            const std::size_t common =
-                std::min(first.instructions.size(), later.instructions.size());
-            for (std::size_t i = 0; i < common; ++i) require_same(i, later);
-            if (first.instructions.size() != later.instructions.size()) fail(first, common, later);
-        }
-        for (std::size_t i = 0; i < first.instructions.size(); ++i) merge(i);
-        return std::move(first);
-    }
-
-private:
-    // Nothing but signal values may differ.
-    void require_same(std::size_t i, const Transcript& later) const {
-        Instruction a = all_[0].instructions[i];
-        Instruction b = later.instructions[i];
-        if (Value* value = value_of(a.action)) *value = {};
-        if (Value* value = value_of(b.action)) *value = {};
-        if (a != b) fail(all_[0], i, later);
-    }
-
-    void merge(std::size_t i) {
-        Value* value = value_of(all_[0].instructions[i].action);
-        if (!value) return;
-        const auto constant = [&](int generation) {
-            const Transcript& transcript = all_[static_cast<std::size_t>(generation)];
-            return value_of(transcript.instructions[i].action)->constant;
-        };
-        value->per_generation = constant(1) - constant(0);
-        if (constant(2) - constant(1) != value->per_generation) {
-            throw Error(
-                Fault::program,
-                fmt::format("{}:{}: a signal's value is {}, {} and {} in the first calls on "
-                            "a window: it must grow by a constant",
-                            kernel_.path(), all_[0].instructions[i].line, constant(0), constant(1),
-                            constant(2)));
-        }
-    }
-
-    [[noreturn]] void fail(const Transcript& first, std::size_t i, const Transcript& later) const {
-        const Transcript& longer = i < first.instructions.size() ? first : later;
-        throw Error(
-            Fault::program,
-            fmt::format("{}:{}: what the kernel does depends on the generation in more than "
-                        "the values of signals; it cannot be one plan",
-                        kernel_.path(), longer.instructions[i].line));
-    }
-
-    const Kernel& kernel_;
-    std::vector<Transcript> all_;
-};
 
 // ---------------------------------------------------------------------------- one rank
 
@@ -145,30 +97,20 @@ public:
           layout_(layout),
           nranks_(nranks),
           options_(options),
+          generations_(generations_of(parameters, options.calls)),
           book_(book) {}
 
     Plan trace(int rank) {
         const AddressSpace addresses(layout_, rank, nranks_);
-        std::vector<Transcript> transcripts;
-        for (int generation = 0; generation < generations(); ++generation) {
-            const KernelRun run{&kernel_, &parameters_, &layout_,   &addresses,
-                                rank,     nranks_,      generation, options_};
-            const Recording recording = record(run);
-            transcripts.push_back(transcribe(recording, run));
-            name_lines(transcripts.back(), recording);
-        }
-        if (transcripts.size() == 1) return plan(rank, std::move(transcripts[0]));
-        return plan(rank, Generations(kernel_, std::move(transcripts)).merged());
+        const KernelRun run{&kernel_, &parameters_, &layout_,     &addresses,
+                            rank,     nranks_,      generations_, options_};
+        const Recording recording = record(run);
+        Transcript transcript = transcribe(recording, run);
+        name_lines(transcript, recording);
+        return plan(rank, std::move(transcript));
     }
 
 private:
-    int generations() const {
-        const bool has =
-            std::any_of(parameters_.begin(), parameters_.end(),
-                        [](const Parameter& p) { return p.kind == Parameter::Kind::generation; });
-        return has ? kGenerations : 1;
-    }
-
     void name_lines(Transcript& transcript, const Recording& recording) {
         for (std::size_t i = 0; i < transcript.instructions.size(); ++i) {
             const Recorded& origin = recording.operations[transcript.origins[i]];
@@ -194,10 +136,15 @@ private:
     const Layout& layout_;
     int nranks_;
     TraceOptions options_;
+    std::vector<std::int64_t> generations_;
     SourceBook& book_;
 };
 
-void check_ranks(int nranks) {
+void check_counts(int nranks, int calls) {
+    if (calls < 1) {
+        throw Error(Fault::usage,
+                    fmt::format("a kernel is traced for 1 call or more, found {}", calls));
+    }
     if (nranks >= 1 && nranks <= static_cast<int>(COMM_MAX_RANK_NUM)) return;
     throw Error(Fault::usage,
                 fmt::format("PTO kernels have 1 to {} ranks, found {}", COMM_MAX_RANK_NUM, nranks));
@@ -207,7 +154,7 @@ void check_ranks(int nranks) {
 
 std::vector<Plan> trace(const Kernel& kernel, const std::vector<Parameter>& parameters, int nranks,
                         const TraceOptions& options) {
-    check_ranks(nranks);
+    check_counts(nranks, options.calls);
     const Layout layout(parameters);
     SourceBook book(kernel);
     RankTracer tracer(kernel, parameters, layout, nranks, options, book);

@@ -8,6 +8,9 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <atomic>
+#include <bit>
 #include <cstring>
 #include <exception>
 #include <filesystem>
@@ -28,7 +31,7 @@ namespace device = ::pto::trace;
 
 // ---------------------------------------------------------------------------- what is said
 
-enum class Message : char { recording = 'R', words = 'W', crash = 'C' };
+enum class Message : char { recording = 'R', words = 'W', sentence = 'S', crash = 'C' };
 
 struct Crash {
     static constexpr int kMaxFrames = 32;
@@ -41,7 +44,9 @@ struct Crash {
 
 // How far the kernel has come; shared with the parent, who may have to tell.
 struct Progress {
-    std::uint64_t operations = 0;
+    std::atomic<std::int64_t> generation = 0;
+    std::atomic<ChildClock::time_point> began = ChildClock::now();  // this generation
+    std::uint64_t operations = 0;  // of this generation, and the last one's place:
     std::uint32_t line = 0;
     char name[32] = {};
     char file[512] = {};
@@ -58,7 +63,6 @@ public:
     }
 
     void trace() {
-        using Entry = void (*)(std::int64_t*);
         using Attach = void (*)(device::Record);
         void* library = dlopen(run_.kernel->library().c_str(), RTLD_NOW | RTLD_LOCAL);
         if (!library) return finish(fmt::format("cannot be loaded: {}", dlerror()));
@@ -66,26 +70,44 @@ public:
         if (dlinfo(library, RTLD_DI_LINKMAP, &map) == 0) library_base_ = map->l_addr;
         const auto entry = reinterpret_cast<Entry>(dlsym(library, "kernel_entry"));
         reinterpret_cast<Attach>(dlsym(library, "peal_pto_attach"))(&Child::take);
-        prepare_arguments();
         catch_faults();
-        try {
-            entry(arguments_.data());
-        } catch (const std::exception& error) {
-            return finish(fmt::format("the kernel throws: {}", error.what()));
-        } catch (...) {
-            return finish("the kernel throws something that is no std::exception");
-        }
+        for (const std::int64_t generation : run_.generations) call(entry, generation);
+        progress_.began = ChildClock::now();
         send_recording();
     }
 
 private:
+    using Entry = void (*)(std::int64_t*);
+
+    void begin(std::int64_t generation) {
+        progress_.generation = generation;
+        progress_.operations = 0;
+        progress_.began = ChildClock::now();
+    }
+
+    void call(Entry entry, std::int64_t generation) {
+        begin(generation);
+        prepare_arguments(generation);
+        try {
+            entry(arguments_.data());
+        } catch (const std::exception& error) {
+            finish(fmt::format("the kernel throws: {}", error.what()));
+        } catch (...) {
+            finish("the kernel throws something that is no std::exception");
+        }
+        if (progress_.operations < recorded_.size()) {
+            const Recorded& next = recorded_[progress_.operations];
+            refuse(next.operation, "in generation {} the kernel ends before it", generation);
+        }
+    }
+
     static bool take(const device::Operation& operation) {
         self_->add(operation);
         return false;
     }
 
     void add(const device::Operation& operation) {
-        if (recorded_.size() == run_.options.max_operations) {
+        if (progress_.operations == run_.options.max_operations) {
             finish(fmt::format("the kernel issues more than {} instructions: does it end?",
                                run_.options.max_operations));
         }
@@ -96,7 +118,8 @@ private:
         }
         std::strncpy(progress_.name, operation.name, sizeof(progress_.name) - 1);
         progress_.line = operation.line;
-        ++progress_.operations;
+        const std::uint64_t number = progress_.operations++;
+        if (progress_.generation != 0) return compare(operation, number);
         recorded_.push_back({operation, file_number_});
         if (operation.op == device::Op::test) {
             // There is no right answer; what was recorded so far says where it was asked.
@@ -105,6 +128,73 @@ private:
         }
     }
 
+    // ------------------------------------------------------------------------ later generations
+
+    // Instruction `number` of a later generation beside that of generation 0.
+    void compare(const device::Operation& operation, std::uint64_t number) {
+        const std::int64_t generation = progress_.generation;
+        if (number == recorded_.size()) {
+            refuse(operation, "generation {} issues it after the last instruction of generation 0",
+                   generation);
+        }
+        Recorded& first = recorded_[number];
+        if (!is_same(first.operation, operation)) {
+            const bool is_here = first.operation.line == operation.line &&
+                                 first.operation.file == operation.file &&
+                                 first.operation.name == operation.name;
+            if (is_here)
+                refuse(first.operation, "generation {} gives it other operands", generation);
+            refuse(first.operation, "generation {} issues {} instead ({})", generation,
+                   operation.name, place_of(operation));
+        }
+        const std::int64_t value = operation.value;
+        if (generation == 1) first.per_generation = value - first.operation.value;
+        const std::int64_t wanted = first.operation.value + generation * first.per_generation;
+        // What nobody claims may exceed what a cell holds.
+        const bool is_claimed = generation < run_.options.calls;
+        if (value == (is_claimed ? wanted : static_cast<std::int32_t>(wanted))) return;
+        say_sentence(operation,
+                     "the value is {} and {} in generations 0 and 1, and {} in generation {}, not "
+                     "{}: it must grow by a constant from one call on a window to the next",
+                     first.operation.value, first.operation.value + first.per_generation, value,
+                     generation, wanted);
+    }
+
+    // But for the value of a signal.
+    static bool is_same(const device::Operation& a, const device::Operation& b) {
+        return a.op == b.op && a.name == b.name && a.file == b.file && a.line == b.line &&
+               std::equal(std::begin(a.tile), std::end(a.tile), b.tile) &&
+               std::equal(std::begin(a.memory), std::end(a.memory), b.memory) &&
+               std::bit_cast<std::uint64_t>(a.scalar) == std::bit_cast<std::uint64_t>(b.scalar) &&
+               a.cell == b.cell && a.compare == b.compare && a.pipe[0] == b.pipe[0] &&
+               a.pipe[1] == b.pipe[1] && a.event == b.event;
+    }
+
+    template <class... Args>
+    [[noreturn]] void refuse(const device::Operation& operation, fmt::format_string<Args...> format,
+                             Args&&... args) const {
+        say_sentence(operation,
+                     "{}; only the values of signals may depend on the generation, all else is one "
+                     "plan",
+                     fmt::format(format, std::forward<Args>(args)...));
+    }
+
+    template <class... Args>
+    [[noreturn]] void say_sentence(const device::Operation& operation,
+                                   fmt::format_string<Args...> format, Args&&... args) const {
+        say_message(Message::sentence,
+                    fmt::format("{}, rank {}: {}: {}", place_of(operation), run_.rank,
+                                operation.name, fmt::format(format, std::forward<Args>(args)...)));
+        _exit(0);
+    }
+
+    static std::string place_of(const device::Operation& operation) {
+        return fmt::format("{}:{}", std::filesystem::path(operation.file).filename().string(),
+                           operation.line);
+    }
+
+    // ------------------------------------------------------------------------ arguments
+
     std::uint32_t number_of(const std::string& file) {
         const auto [found, is_new] =
             numbers_.try_emplace(file, static_cast<std::uint32_t>(files_.size()));
@@ -112,7 +202,8 @@ private:
         return found->second;
     }
 
-    void prepare_arguments() {
+    void prepare_arguments(std::int64_t generation) {
+        context_ = {};
         context_.rankId = static_cast<std::uint32_t>(run_.rank);
         context_.rankNum = static_cast<std::uint32_t>(run_.nranks);
         context_.winSize = run_.layout->window_bytes;
@@ -122,18 +213,21 @@ private:
         }
         const std::vector<Parameter>& parameters = *run_.parameters;
         descriptors_.resize(parameters.size());
-        for (std::size_t i = 0; i < parameters.size(); ++i) arguments_.push_back(argument(i));
+        arguments_.clear();
+        for (std::size_t i = 0; i < parameters.size(); ++i) {
+            arguments_.push_back(argument(i, generation));
+        }
         // What a kernel reads behind its arguments is zero.
         arguments_.resize(arguments_.size() + 16, 0);
     }
 
-    std::int64_t argument(std::size_t index) {
+    std::int64_t argument(std::size_t index, std::int64_t generation) {
         const Parameter& parameter = (*run_.parameters)[index];
         switch (parameter.kind) {
             case Parameter::Kind::scalar: return parameter.value;
             case Parameter::Kind::nranks: return run_.nranks;
             case Parameter::Kind::rank: return run_.rank;
-            case Parameter::Kind::generation: return run_.generation;
+            case Parameter::Kind::generation: return generation;
             case Parameter::Kind::context: return reinterpret_cast<std::int64_t>(&context_);
             default: return reinterpret_cast<std::int64_t>(describe(index));
         }
@@ -276,6 +370,7 @@ public:
     SharedProgress& operator=(const SharedProgress&) = delete;
 
     Progress& operator*() const { return *static_cast<Progress*>(memory_); }
+    Progress* operator->() const { return static_cast<Progress*>(memory_); }
 
 private:
     void* memory_;
@@ -294,6 +389,7 @@ public:
         switch (end.said.empty() ? Message() : static_cast<Message>(end.said[0])) {
             case Message::recording: return read(said);
             case Message::words: fail("{}", said);
+            case Message::sentence: throw Error(Fault::program, said);
             case Message::crash: fail_by(said);
         }
         if (end.signal != 0) {
@@ -306,8 +402,11 @@ public:
 private:
     template <class... Args>
     [[noreturn]] void fail(fmt::format_string<Args...> format, Args&&... args) const {
-        throw Error(Fault::program, fmt::format("{}, rank {}: {}", run_.kernel->path(), run_.rank,
-                                                fmt::format(format, std::forward<Args>(args)...)));
+        const std::int64_t generation = progress_.generation;
+        throw Error(Fault::program,
+                    fmt::format("{}, rank {}{}: {}", run_.kernel->path(), run_.rank,
+                                generation == 0 ? "" : fmt::format(", generation {}", generation),
+                                fmt::format(format, std::forward<Args>(args)...)));
     }
 
     std::string last_instruction() const {
@@ -404,8 +503,9 @@ private:
 
 Recording record(const KernelRun& run) {
     const SharedProgress progress;
-    const ChildEnd end = run_in_child(
-        [&](int descriptor) { Child(run, descriptor, *progress).trace(); }, run.options.timeout);
+    const ChildEnd end =
+        run_in_child([&](int descriptor) { Child(run, descriptor, *progress).trace(); },
+                     [&] { return progress->began.load() + run.options.timeout; });
     return Listener(run, *progress).recording(end);
 }
 
@@ -426,7 +526,8 @@ void require_entry(const std::string& kernel, const std::string& library) {
         if (version() != device::kVersion) return answer("was compiled with other PTO headers");
         answer("fine");
     };
-    const ChildEnd end = run_in_child(look, std::chrono::seconds(10));
+    const auto deadline = ChildClock::now() + std::chrono::seconds(10);
+    const ChildEnd end = run_in_child(look, [&] { return deadline; });
     if (end.said == "fine") return;
     throw Error(
         Fault::program,

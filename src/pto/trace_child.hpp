@@ -13,17 +13,20 @@
 
 namespace peal::pto {
 
-// What a kernel asked the device to do. `file` of an operation counts in `files`.
+// What a kernel asked the device to do in its first call on a window. `file` of an operation counts
+// in `files`.
 struct Recorded {
     ::pto::trace::Operation operation;
     std::uint32_t file = 0;
+    std::int64_t per_generation =
+        0;  // notify and wait: by how much the value grows from call to call
 };
 struct Recording {
     std::vector<Recorded> operations;
     std::vector<std::string> files;
 };
 
-// One run of a kernel.
+// One rank of a kernel.
 struct KernelRun {
     const Kernel* kernel = nullptr;
     const std::vector<Parameter>* parameters = nullptr;
@@ -31,11 +34,13 @@ struct KernelRun {
     const AddressSpace* addresses = nullptr;
     int rank = 0;
     int nranks = 1;
-    std::int64_t generation = 0;
+    std::vector<std::int64_t> generations = {0};  // 0, or 0, 1 and others
     TraceOptions options;
 };
 
-// Throws Error(program) when the kernel does not come to its end.
+// Runs the kernel for each generation, one after another in one process. Throws Error(program) when
+// it does not come to its end, or when generations differ in more than values of signals that grow
+// by a constant.
 Recording record(const KernelRun& run);
 
 // Throws Error(program) unless the library has an entry and was made with headers of ours.

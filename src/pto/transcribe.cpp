@@ -254,8 +254,11 @@ private:
         });
     }
 
-    // In pieces that fit into the tile, each stored before the next one is loaded, and done at the
-    // end. The flags between are the instruction's own.
+    // In pieces that fit into the tile, each stored before the next one is loaded. A put consists
+    // of the instructions that a kernel could have issued itself, flags of event 0 included: a
+    // kernel that has such a flag set at this moment sets it twice. On return the load pipe waits
+    // for the last store. Nobody else does: not the scalar unit, whose notify may overtake the
+    // data.
     void put(const Operation& op) {
         const TileOperand& tile = op.tile[0];
         check(tile);
@@ -273,7 +276,6 @@ private:
                                    static_cast<std::uint64_t>(is_dense ? tile.rows : 1);
         if (room == 0) fail("the tile has no valid element to put data through");
         const std::uint64_t bytes = static_cast<std::uint64_t>(to.columns) * size_of(tile.type);
-        bool is_busy = false;
         for_each_stretch(
             to.count, bytes,
             [&](std::int64_t row) {
@@ -282,16 +284,15 @@ private:
             [&](const Stretch& stretch) {
                 for (std::uint64_t done = 0; done < stretch.bytes; done += room) {
                     const std::uint64_t piece = std::min(room, stretch.bytes - done);
-                    if (std::exchange(is_busy, true)) hand_over(Pipe::store, Pipe::load);
                     emit(Copy{tile_range(tile.offset, piece),
                               from.range(stretch.at[1] + done, piece)},
                          Pipe::load);
                     hand_over(Pipe::load, Pipe::store);
                     put_piece(op, to.range(stretch.at[0] + done, piece),
                               tile_range(tile.offset, piece));
+                    hand_over(Pipe::store, Pipe::load);
                 }
             });
-        if (is_busy) hand_over(Pipe::store, Pipe::scalar);
     }
     void put_piece(const Operation& op, const Range& to, const Range& tile) {
         if (op.op == Op::put) {
@@ -301,8 +302,9 @@ private:
         }
     }
     void hand_over(Pipe from, Pipe to) {
-        emit(SetFlag{from, to, kOwnEvent}, Pipe::none);
-        emit(WaitFlag{from, to, kOwnEvent}, Pipe::none);
+        constexpr std::uint8_t kEventOfPuts = 0;
+        emit(SetFlag{from, to, kEventOfPuts}, Pipe::none);
+        emit(WaitFlag{from, to, kEventOfPuts}, Pipe::none);
     }
 
     // ------------------------------------------------------------------------ vector work
@@ -381,21 +383,23 @@ private:
         }
         if (op.tile[2].max_rows > 0) write_scratch(op.tile[2]);
         const std::uint64_t size = size_of(src.type);
-        for (std::int64_t row = 0; row < src.rows && src.cols > 0; ++row) {
-            emit(Map{MapOp::row_sum, element_of(dst.type), 0, tile_range(row_at(dst, row), size),
+        // What the sum of no columns is, nobody says.
+        const MapOp map = src.cols > 0 ? MapOp::row_sum : MapOp::clobber;
+        for (std::int64_t row = 0; row < src.rows; ++row) {
+            emit(Map{map, element_of(dst.type), 0, tile_range(row_at(dst, row), size),
                      tile_range(row_at(src, row), static_cast<std::uint64_t>(src.cols) * size),
                      element_of(src.type)},
                  Pipe::vector);
         }
     }
-    // What it leaves there is of no use; that it writes there matters.
+    // What it leaves there is nobody's business.
     void write_scratch(const TileOperand& tile) {
         check(tile);
         const std::uint64_t bytes = static_cast<std::uint64_t>(tile.rows) *
                                     static_cast<std::uint64_t>(tile.columns) * size_of(tile.type);
         if (bytes == 0) return;
         const Element element = element_of(tile.type);
-        emit(Map{MapOp::fill, element, 0, tile_range(tile.offset, bytes), {}, element},
+        emit(Map{MapOp::clobber, element, 0, tile_range(tile.offset, bytes), {}, element},
              Pipe::vector);
     }
 
@@ -417,7 +421,7 @@ private:
         return {placed.signals, location->rank, offset / kSignalBytes};
     }
     void notify(const Operation& op, NotifyOp how) {
-        emit(Notify{how, cell_of(op), {op.value, 0}}, Pipe::scalar);
+        emit(Notify{how, cell_of(op), value()}, Pipe::scalar);
     }
     void wait(const Operation& op) {
         constexpr std::array kCompare = {Compare::eq, Compare::ne, Compare::gt,
@@ -429,8 +433,10 @@ private:
         if (op.compare < 0 || static_cast<std::size_t>(op.compare) >= kCompare.size()) {
             fail("there is no comparison {}", op.compare);
         }
-        emit(Wait{kCompare[static_cast<std::size_t>(op.compare)], cell, {op.value, 0}},
-             Pipe::scalar);
+        emit(Wait{kCompare[static_cast<std::size_t>(op.compare)], cell, value()}, Pipe::scalar);
+    }
+    Value value() const {
+        return {operation().value, recording_.operations[number_].per_generation};
     }
 
     Pipe pipe(std::int32_t number) const {
@@ -456,7 +462,7 @@ private:
     }
     // What is out of range stays out of range.
     static std::uint8_t event(const Operation& op) {
-        constexpr std::int32_t kMost = kOwnEvent - 1;
+        constexpr std::int32_t kMost = 0xff;
         return static_cast<std::uint8_t>(op.event < 0 ? kMost : std::min(op.event, kMost));
     }
 

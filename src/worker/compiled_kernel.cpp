@@ -9,6 +9,8 @@
 
 #include "peal/error.hpp"
 #include "plan/access.hpp"
+#include "plan/for_host.hpp"
+#include "plan/pipes.hpp"
 #include "worker/control.hpp"
 
 namespace peal::worker {
@@ -73,7 +75,10 @@ std::vector<BufferUse> uses_of(const Plan& plan) {
 }  // namespace
 
 CompiledKernel::CompiledKernel(std::vector<Plan> all, std::optional<Collective> meant)
-    : id(next_id()), plans(validated(std::move(all))), collective(std::move(meant)) {
+    : id(next_id()),
+      piped(std::any_of(all.begin(), all.end(), uses_pipes) ? validated(all) : std::vector<Plan>()),
+      plans(piped.empty() ? validated(std::move(all)) : for_host(piped)),
+      collective(std::move(meant)) {
     for (const Plan& plan : plans) {
         uses.push_back(uses_of(plan));
         const Traffic traffic = peal::traffic(plan);

@@ -24,8 +24,9 @@ struct CompiledKernel {
     // Throws Error(program) if the plans are not valid, Error(usage) if they have too many buffers.
     explicit CompiledKernel(std::vector<Plan> all, std::optional<Collective> meant = {});
 
-    const std::uint64_t id;  // of this object and no other, ever
-    const std::vector<Plan> plans;
+    const std::uint64_t id;                      // of this object and no other, ever
+    const std::vector<Plan> piped;               // as they were given, if they have pipes
+    const std::vector<Plan> plans;               // as devices carry them out
     const std::optional<Collective> collective;  // what it must mean, if that is known
     std::vector<std::vector<BufferUse>> uses;    // by rank and buffer
     std::vector<std::uint64_t> traffic_bytes;    // by rank: read and written

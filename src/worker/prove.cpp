@@ -26,29 +26,37 @@ std::string counterexample(const Violation& violation, const std::vector<CheckSt
     return text;
 }
 
-}  // namespace
-
-void prove(const CompiledKernel& kernel, bool together, std::string_view platform) {
-    const auto nranks = static_cast<int>(kernel.plans.size());
-    Meaning meaning;
-    if (kernel.collective) meaning = meaning_of(*kernel.collective, kernel.plans);
-    std::vector<CheckStage> stages = {{&kernel.plans, kernel.collective ? &meaning : nullptr, {}}};
+void prove(const std::vector<Plan>& plans, const Meaning* meaning, bool together,
+           const DeviceRules& device) {
+    const auto nranks = static_cast<int>(plans.size());
+    std::vector<CheckStage> stages = {{&plans, meaning, {}}};
     // The host hands out a call when all ranks have returned from the last: as if they met.
     Collective barrier;
     barrier.kind = CollectiveKind::barrier;
     const std::vector<Plan> meeting = compile(barrier, nranks);
     if (together) stages.push_back({&meeting, nullptr, {"the host's turn"}});
     CheckOptions options;
-    options.device = rules_of(platform);
+    options.device = device;
     const CheckReport report = check(stages, options);
     if (report.verdict == Verdict::proved) return;
     const std::string title =
-        fmt::format("kernel {} on {} ranks is not proved", kernel.plans[0].kernel, nranks);
+        fmt::format("kernel {} on {} ranks is not proved", plans[0].kernel, nranks);
     if (report.verdict == Verdict::bound) {
         throw Error(Fault::bound, fmt::format("{}: {}", title, report.bound));
     }
     throw Error(Fault::wrong,
                 fmt::format("{}: {}", title, counterexample(report.violations.front(), stages)));
+}
+
+}  // namespace
+
+void prove(const CompiledKernel& kernel, bool together, std::string_view platform) {
+    const std::vector<Plan>& given = kernel.piped.empty() ? kernel.plans : kernel.piped;
+    Meaning meaning;
+    if (kernel.collective) meaning = meaning_of(*kernel.collective, given);
+    const Meaning* meant = kernel.collective ? &meaning : nullptr;
+    prove(given, meant, together, rules_of(platform));
+    if (!kernel.piped.empty()) prove(kernel.plans, meant, together, {});
 }
 
 }  // namespace peal::worker

@@ -221,6 +221,18 @@ TEST(Accumulate, AGatheredSumClaimsNoOrder) {
     EXPECT_THAT(report.violations[0].message, HasSubstr("is wrong: the order is open"));
 }
 
+// What is in a window that was "cleared" with anything is one of the contributions.
+TEST(Clobber, IsNoEmptySum) {
+    Gather gather(2);
+    for (Plan& plan : gather.plans.list()) {
+        std::get<Map>(plan.instructions[0].action).op = MapOp::clobber;
+    }
+    const CheckReport report = both(gather, gather.meaning());
+    ASSERT_EQ(kinds(report)[0], ViolationKind::wrong_result);
+    EXPECT_THAT(report.violations[0].message,
+                HasSubstr("is wrong: not asked for: unknown(data@1[0..8) of call 0)"));
+}
+
 // ---------------------------------------------------------------------------- convert, row_sum
 
 // Rank 1 takes what rank 0 made of its input; the meaning is a copy of the input.

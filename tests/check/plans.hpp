@@ -56,6 +56,9 @@ public:
     RankPlan& row_sum(const Range& dst, const Range& src) {
         return add(Map{MapOp::row_sum, Element::f32, 0, dst, src}, Pipe::none);
     }
+    RankPlan& clobber(const Range& dst, Pipe pipe = Pipe::none) {
+        return add(Map{MapOp::clobber, Element::f32, 0, dst, {}}, pipe);
+    }
     // The last instruction is one operation with the one before it.
     RankPlan& join() {
         plan_->instructions.back().joined = true;

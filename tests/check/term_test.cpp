@@ -179,6 +179,21 @@ TEST_F(TermTest, RowSumsOfTheSameBytesAreTheSame) {
     EXPECT_EQ(terms_.moved(row({{input(0), 16}}, 8), 8), row({{input(0), 16}}));
 }
 
+TEST_F(TermTest, WhatIsUnknownEqualsItselfOnly) {
+    const Content one = terms_.unknown(0, 0, 0, 7);
+    EXPECT_EQ(one, terms_.unknown(0, 0, 0, 7));
+    EXPECT_NE(one, terms_.moved(one, 4));
+    EXPECT_NE(one, terms_.unknown(1, 0, 0, 7));
+    EXPECT_NE(one, terms_.unknown(0, 1, 0, 7));
+    EXPECT_NE(one, terms_.unknown(0, 0, 1, 7));
+    EXPECT_NE(one, terms_.unknown(0, 0, 0, 8));
+    EXPECT_NE(sum(one, input(0)), input(0));
+    EXPECT_NE(terms_.gathered(Element::f32, one, input(0), 0),
+              terms_.gathered(Element::f32, {}, input(0), 0));
+    EXPECT_EQ(terms_.leaves(sum(one, input(0)), ReduceOp::sum, Element::f32, 0, 9).size(), 2u);
+    EXPECT_EQ(text(one), "unknown(input@0[0..8))");
+}
+
 TEST_F(TermTest, TextOfWhatIsGatheredConvertedOrSummedUp) {
     Content sum;
     for (const RegionId rank : {2, 0, 1}) {

@@ -201,6 +201,25 @@ TEST(PtoBadInput, NotTraceable) {
     EXPECT_THAT(message, HasSubstr("peeks.cpp:" + std::to_string(kBodyLine)));
 }
 
+// The calls that are claimed are traced, each of them: generation 50 is the 51st.
+TEST(PtoBadInput, DoesNotGrowByAConstant) {
+    const TemporaryFile file(
+        "leaps.cpp", pto_kernel("    TNOTIFY(row(context->rankId, 0), args[5] == 50 ? 7 : args[5], "
+                                "NotifyOp::Set);\n"));
+    const auto calls = [&](const char* command, const char* number) {
+        return std::vector<std::string>{command,     file.path(), "-n", "1",       "--as",
+                                        "allreduce", "--count",   "64", "--calls", number};
+    };
+    for (const char* command : {"check", "run"}) {
+        EXPECT_EQ(complaint(calls(command, "51")),
+                  "leaps.cpp:" + std::to_string(kBodyLine) +
+                      ", rank 0: TNOTIFY: the value is 0 and 1 in generations 0 and 1, and 7 in "
+                      "generation 50, not 50: it must grow by a constant from one call on a window "
+                      "to the next\n");
+        EXPECT_EQ(peal(calls(command, "50")).exit_code, 1);  // traced; it is no allreduce
+    }
+}
+
 TEST(PtoBadInput, NeverReturns) {
     const TemporaryFile file("spins.cpp", pto_kernel("    for (volatile int i = 0;;) i = 1;\n"));
     EXPECT_EQ(

@@ -100,6 +100,57 @@ TEST(PtoRun, ShowsTheOutputsOfAKernelThatMeansNothingKnown) {
     }
 }
 
+// Stores are issued before the loads that they wait for: the order of the list is not the order of
+// the work.
+TEST(PtoRun, FlagsMayBeAwaitedBeforeTheyAreSet) {
+    const TemporaryFile file("late.cpp", pto_kernel(R"(    const int me = context->rankId;
+    auto move = [&](float* to, float* from) {
+        Global source(from), target(to);
+        wait_flag(PIPE_MTE2, PIPE_MTE3, EVENT_ID0);
+        TSTORE(target, a);
+        TLOAD(a, source);
+        set_flag(PIPE_MTE2, PIPE_MTE3, EVENT_ID0);
+        pipe_barrier(PIPE_ALL);
+    };
+    const int g = args[5];
+    TWAIT(row(me, 1 - me), 2 * g, WaitCmp::GE);
+    move(window, in);
+    TNOTIFY(row(1 - me, me), 2 * g + 1, NotifyOp::Set);
+    TWAIT(row(me, 1 - me), 2 * g + 1, WaitCmp::GE);
+    for (int peer = 0; peer < 2; ++peer) {
+        auto mine = reinterpret_cast<uint64_t>(window) - context->windowsIn[me];
+        move(out + 64 * peer, reinterpret_cast<float*>(context->windowsIn[peer] + mine));
+    }
+    TNOTIFY(row(1 - me, me), 2 * g + 2, NotifyOp::Set);
+)"));
+    const std::vector<std::string> kernel = {file.path(), "--as",    "allgather", "-n",
+                                             "2",         "--calls", "3"};
+    EXPECT_EQ(peal_with({"check"}, kernel).exit_code, 0);
+    for (const std::vector<std::string>& where : std::vector<std::vector<std::string>>{
+             {"run"}, {"run", "--seed", "1"}, {"run", "--processes"}, {"run", "-p", "a2a3sim"}}) {
+        const Ran ran = peal_with(where, kernel);
+        EXPECT_EQ(ran.exit_code, 0) << ran.out << ran.err;
+        EXPECT_THAT(ran.out, AllOf(HasSubstr("  ok  "), HasSubstr("  proved  ")));
+    }
+}
+
+TEST(PtoRun, RefusesFlagsThatAreNeverSet) {
+    const TemporaryFile file("stuck.cpp", pto_kernel(R"(    Global from(in), to(out);
+    TLOAD(a, from);
+    wait_flag(PIPE_MTE2, PIPE_MTE3, EVENT_ID0);
+    TSTORE(to, a);
+)"));
+    const Ran ran = peal_with({"run", file.path(), "-n", "2"}, kCopyArguments);
+    EXPECT_EQ(ran.exit_code, 2);
+    EXPECT_EQ(ran.err, "plan stuck, rank 0 of 2, instruction 1 (" + file.path() + ":" +
+                           std::to_string(kBodyLine + 2) +
+                           "), wait_flag load -> store, event 0: it waits for ever: nobody sets "
+                           "its flag\n");
+    const Ran checked = peal_with({"run", file.path(), "-n", "2", "--check"}, kCopyArguments);
+    EXPECT_EQ(checked.exit_code, 1);
+    EXPECT_THAT(checked.err, StartsWith("peal: not run: flag: "));
+}
+
 TEST(PtoRun, ArgumentsAndMeaningTogether) {
     const TemporaryFile file("copy.cpp", kCopy);
     const Ran ran = peal_with({"run", file.path(), "-n", "2", "--as", "allreduce", "--op", "max"},

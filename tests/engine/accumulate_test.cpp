@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include <array>
+#include <cmath>
 #include <cstring>
 #include <random>
 #include <thread>
@@ -137,6 +138,20 @@ TEST(Accumulate, PrivateMemoryIsAddedToAtAnyAddress) {
         EXPECT_EQ(world.get<std::int32_t>(0, PlanWriter::kOutput, static_cast<std::size_t>(i)),
                   100 + 2 * i);
     }
+}
+
+// Who takes what is left for a number is seen to be wrong.
+TEST(Clobber, LeavesNoNumber) {
+    PlanWriter w(0, 1, standard_buffers(Element::f32, 64, 4, 1));
+    w.emit(Map{MapOp::clobber, Element::f32, 0, {w.kOutput, 0, 0, 60}, {}});
+    const std::vector<Plan> plans = {w.finish()};
+    World world(plans);
+    for (std::size_t i = 0; i < 16; ++i) world.set(0, PlanWriter::kOutput, i, 1.0F);
+    InProcessEngine(1).run(plans, world.bindings());
+    for (std::size_t i = 0; i < 15; ++i) {
+        EXPECT_TRUE(std::isnan(world.get<float>(0, PlanWriter::kOutput, i))) << i;
+    }
+    EXPECT_EQ(world.get<float>(0, PlanWriter::kOutput, 15), 1.0F);
 }
 
 TEST(Convert, AndRowSumInPlans) {

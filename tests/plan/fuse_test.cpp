@@ -6,7 +6,6 @@
 #include "plan/reference.hpp"
 #include "plan/support.hpp"
 #include "plan/tile_blocks.hpp"
-#include "plan/without_pipes.hpp"
 
 namespace peal {
 namespace {
@@ -459,50 +458,22 @@ TEST_F(FuseShape, ConversionsAndRowSumsReadAndWriteInPlace) {
               "row_sum f32 out[32..36) <- data@0[0..64)\n");
 }
 
-// ---------------------------------------------------------------------------- without pipes
-
-TEST(WithoutPipes, OnlyTheWorkIsLeftInItsOrder) {
-    Plan plan = sample_plan();
-    plan.instructions[4].joined = true;
-    const Plan result = without_pipes(plan);
-    ASSERT_NO_THROW(validate(result));
-    EXPECT_TRUE(uses_pipes(plan));
-    EXPECT_FALSE(uses_pipes(result));
-    ASSERT_EQ(result.instructions.size(), 7u);
-    for (std::size_t i = 0; i < 7; ++i) {
-        EXPECT_EQ(result.instructions[i].action, plan.instructions[i].action);
-        EXPECT_EQ(result.instructions[i].line, plan.instructions[i].line);
-        EXPECT_EQ(result.instructions[i].pipe, Pipe::none);
-        EXPECT_FALSE(result.instructions[i].joined);
-    }
-    EXPECT_EQ(result.buffers, plan.buffers);
-    EXPECT_EQ(result.tile_bytes, plan.tile_bytes);
-    EXPECT_EQ(result.source, plan.source);
-}
-
-// A kernel as a tile processor runs it: load, add and store on pipes of their own.
-TEST_F(FuseShape, WithoutPipesAKernelReadsThePeersDirectly) {
-    const auto on = [&](Pipe pipe) { plan_.instructions.back().pipe = pipe; };
-    copy(tile(0), data(0));
-    on(Pipe::load);
-    copy(tile(1), data(2));
-    on(Pipe::load);
-    add(SetFlag{Pipe::load, Pipe::vector, 0});
-    add(WaitFlag{Pipe::load, Pipe::vector, 0});
-    sum(tile(0), tile(0), tile(1));
-    on(Pipe::vector);
-    add(SetFlag{Pipe::vector, Pipe::store, 0});
-    add(WaitFlag{Pipe::vector, Pipe::store, 0});
-    copy(out(), tile(0));
-    on(Pipe::store);
-    add(PipeBarrier{Pipe::all});
-    notify();
-    EXPECT_EQ(fuse(plan_), plan_);
-    plan_ = without_pipes(plan_);
+// The block begins at byte 2, so that it is no longer aligned when it is moved to a cache line.
+TEST_F(FuseShape, WhatIsAddedToStaysAligned) {
+    copy(tile(0, 6, 2), inp(0, 6));
+    add(Accumulate{Element::f32, tile(0, 4, 4), inp(8, 4)});
+    copy(out(0, 6), tile(0, 6, 2));
     EXPECT_EQ(fused(),
-              "reduce sum f32 out[0..64) <- data@0[0..64), data@2[0..64)\n"
-              "notify sig[1]@2 = 1\n");
-    EXPECT_EQ(fuse(plan_).tile_bytes, 0u);
+              "copy tile[2..8) <- inp[0..6)\n"
+              "accumulate f32 tile[4..8) <- inp[8..12)\n"
+              "copy out[0..6) <- tile[2..8)\n");
+    // Behind a value of three bytes.
+    plan_.instructions.clear();
+    copy(tile(0, 3, 1), inp(0, 3));
+    copy(tile(0, 6, 2), inp(0, 6));
+    add(Accumulate{Element::f32, tile(0, 4, 4), tile(0, 4, 0)});
+    copy(out(0, 6), tile(0, 6, 2));
+    EXPECT_NO_THROW(fused());
 }
 
 TEST_F(FuseShape, FusedInstructionsAreNotJoined) {

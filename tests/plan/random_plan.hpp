@@ -74,7 +74,8 @@ private:
 
     void step() {
         const std::uint64_t bytes = length();
-        switch (below(10)) {
+        switch (below(11)) {
+            case 10: return add_odd_copy();
             case 0:
             case 1: {
                 const Range src = memory(bytes);
@@ -109,11 +110,12 @@ private:
     }
 
     void add_map(std::uint64_t bytes) {
-        static constexpr std::array kOps = {MapOp::fill, MapOp::add_scalar, MapOp::mul_scalar};
-        Map map{kOps[below(3)], element_, static_cast<double>(below(5)), {}, {}};
-        if (map.op != MapOp::fill) map.src = source(bytes);
+        static constexpr std::array kOps = {MapOp::fill, MapOp::add_scalar, MapOp::mul_scalar,
+                                            MapOp::clobber};
+        Map map{kOps[below(kOps.size())], element_, static_cast<double>(below(5)), {}, {}};
+        if (has_source(map.op)) map.src = source(bytes);
         map.dst = destination(bytes);
-        if (map.op == MapOp::fill || equal_or_disjoint(map.dst, map.src)) add(map);
+        if (!has_source(map.op) || equal_or_disjoint(map.dst, map.src)) add(map);
     }
 
     void add_accumulate(std::uint64_t bytes) {
@@ -135,6 +137,25 @@ private:
             map.dst = destination(bytes / 2);
         }
         if (equal_or_disjoint(map.dst, map.src)) add(map);
+    }
+
+    // Some bytes to the middle of a tile, or from there: blocks that begin anywhere, with a word in
+    // them that is added to.
+    void add_odd_copy() {
+        Range part = old_tile(2 * kGrain);
+        const std::uint64_t skipped = below(kGrain);
+        part.offset += skipped;
+        part.length = 1 + below(2 * kGrain - skipped);
+        Range there = memory(2 * kGrain);
+        there.length = part.length;
+        if (overlaps(part, there)) return;
+        if (below(2)) return add(Copy{there, part});
+        add(Copy{part, there});
+        const Range word{part.buffer, part.rank, (part.offset + 3) / 4 * 4, 4};
+        const Range addend = memory(4);
+        if (end_of(word) > end_of(part) || overlaps(word, addend)) return;
+        add(Accumulate{element_, word, addend});
+        if (!overlaps(part, there)) add(Copy{there, part});
     }
 
     void add_sync() {

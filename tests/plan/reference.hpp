@@ -12,7 +12,7 @@
 #include <utility>
 #include <vector>
 
-#include "peal/plan.hpp"
+#include "plan/access.hpp"
 
 namespace peal::testing {
 
@@ -97,7 +97,7 @@ private:
         const auto scalar = static_cast<Number>(work.scalar);
         for (std::size_t i = 0; i < work.dst.length; i += sizeof(Number)) {
             Number number{};
-            if (work.op != MapOp::fill) std::memcpy(&number, at(work.src) + i, sizeof(Number));
+            if (has_source(work.op)) std::memcpy(&number, at(work.src) + i, sizeof(Number));
             if (work.op == MapOp::fill) number = scalar;
             if (work.op == MapOp::add_scalar) number = number + scalar;
             if (work.op == MapOp::mul_scalar) number = number * scalar;
@@ -134,6 +134,10 @@ private:
         step(Reduce{ReduceOp::sum, work.element, work.dst, {work.dst, work.src}});
     }
     void step(const Map& work) {
+        if (work.op == MapOp::clobber) {
+            std::memset(at(work.dst), 0x5a, work.dst.length);
+            return;
+        }
         if (work.op == MapOp::convert) return convert(work);
         if (work.op == MapOp::row_sum) {
             return work.element == Element::f32 ? sum_row<float>(work)

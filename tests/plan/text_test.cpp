@@ -65,7 +65,7 @@ TEST(PlanText, BuffersThatDoNotExistAreNumbers) {
               "copy buffer#9@0[0..4) <- inp@2[4..8)");
 }
 
-TEST(PlanText, AccumulateConvertAndRowSum) {
+TEST(PlanText, AccumulateConvertRowSumAndClobber) {
     const Plan plan = sample_plan();
     const auto text_of = [&](Action action) {
         return to_text(Instruction{std::move(action), Pipe::none, 0}, plan);
@@ -76,6 +76,8 @@ TEST(PlanText, AccumulateConvertAndRowSum) {
               "convert f16 tile[0..32) <- f32 tile[64..128)");
     EXPECT_EQ(text_of(Map{MapOp::row_sum, Element::f32, 0, {kTile, 1, 0, 4}, {kTile, 1, 64, 64}}),
               "row_sum f32 tile[0..4) <- tile[64..128)");
+    EXPECT_EQ(text_of(Map{MapOp::clobber, Element::f32, 0, {kTile, 1, 0, 64}, {}}),
+              "clobber f32 tile[0..64) <- anything");
 }
 
 TEST(PlanText, FlagsOfCubeUnits) {

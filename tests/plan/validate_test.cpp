@@ -143,6 +143,7 @@ TEST(PlanValidate, ScalarsAreValuesOfTheElement) {
               "is not a value of i64");
     EXPECT_EQ(verdict(Map{MapOp::fill, Element::i64, -0x1p63, dst, {}}), "no error");
     EXPECT_EQ(verdict(Map{MapOp::fill, Element::f16, 1e300, dst, {}}), "no error");
+    EXPECT_EQ(verdict(Map{MapOp::clobber, Element::f32, 0, dst, {}}), "no error");
 }
 
 TEST(PlanValidate, CellsExist) {

@@ -13,7 +13,7 @@
 #include "peal/collective.hpp"
 #include "peal/compile.hpp"
 #include "peal/pto.hpp"
-#include "plan/without_pipes.hpp"
+#include "plan/for_host.hpp"
 
 namespace peal {
 namespace {
@@ -70,18 +70,14 @@ protected:
         }
     }
 
-    // Runs in process: on the cores there are, fused as `peal run` does it, and in a random
-    // interleaving of single instructions.
+    // Runs in process, as `peal run` does it: on the cores there are, and in a random interleaving
+    // of single instructions; and as it is written.
     void expect_golden(const Collective& collective, const std::vector<Plan>& plans) const {
-        std::vector<Plan> in_order, fused;
-        for (const Plan& plan : plans) {
-            in_order.push_back(without_pipes(plan));
-            fused.push_back(fuse(in_order.back()));
-        }
         EngineOptions random;
         random.seed = 5;
-        expect_golden(collective, fused, {});
-        expect_golden(collective, in_order, random);
+        expect_golden(collective, for_host(plans), {});
+        expect_golden(collective, for_host(plans), random);
+        expect_golden(collective, plans, random);
     }
     static void expect_golden(const Collective& collective, const std::vector<Plan>& plans,
                               const EngineOptions& options) {

@@ -136,28 +136,27 @@ TEST_F(PtoTrace, HasEveryVectorInstruction) {
                     "fill f32 tile[0..64) <- 0.25 on vector",
                     "convert f16 tile[192..208) <- f32 tile[128..160) on vector",
                     "convert f16 tile[224..240) <- f32 tile[160..192) on vector",
-                    "fill f32 tile[64..128) <- 0 on vector",
+                    "clobber f32 tile[64..128) <- anything on vector",
                     "row_sum f32 tile[256..260) <- tile[128..160) on vector",
                     "row_sum f32 tile[288..292) <- tile[160..192) on vector"));
 }
 
-TEST_F(PtoTrace, PutsInPiecesAndIsDone) {
-    EXPECT_THAT(
-        texts(R"(
+TEST_F(PtoTrace, PutsInPiecesThroughTheTile) {
+    EXPECT_THAT(texts(R"(
     auto* context = reinterpret_cast<CommContext*>(args[4]);
     float* window = pointer<float>(args[2]);
     using Memory = GlobalTensor<float, Shape<1, 1, 1, 1, 24>, Stride<24, 24, 24, 24, 1>>;
     Tile<TileType::Vec, float, 1, 16> tile;
     TASSIGN(tile, 0);
     TPUT<AtomicType::AtomicAdd>(Memory(remote(context, window, 1)), Memory(pointer<float>(args[0])), tile);)"),
-        ElementsAre("copy tile[0..64) <- in[0..64) on load", "set_flag load -> store, event 255",
-                    "wait_flag load -> store, event 255",
-                    "accumulate f32 window@1[0..64) <- tile[0..64) on store",
-                    "set_flag store -> load, event 255", "wait_flag store -> load, event 255",
-                    "copy tile[0..32) <- in[64..96) on load", "set_flag load -> store, event 255",
-                    "wait_flag load -> store, event 255",
-                    "accumulate f32 window@1[64..96) <- tile[0..32) on store",
-                    "set_flag store -> scalar, event 255", "wait_flag store -> scalar, event 255"));
+                ElementsAre("copy tile[0..64) <- in[0..64) on load",
+                            "set_flag load -> store, event 0", "wait_flag load -> store, event 0",
+                            "accumulate f32 window@1[0..64) <- tile[0..64) on store",
+                            "set_flag store -> load, event 0", "wait_flag store -> load, event 0",
+                            "copy tile[0..32) <- in[64..96) on load",
+                            "set_flag load -> store, event 0", "wait_flag load -> store, event 0",
+                            "accumulate f32 window@1[64..96) <- tile[0..32) on store",
+                            "set_flag store -> load, event 0", "wait_flag store -> load, event 0"));
 }
 
 TEST_F(PtoTrace, LetsSignalsGrowWithTheGeneration) {
@@ -169,16 +168,106 @@ TEST_F(PtoTrace, LetsSignalsGrowWithTheGeneration) {
     EXPECT_THAT(texts(body), ElementsAre("notify signals[0] = 3*generation + 1 on scalar",
                                          "wait signals[0] >= 3*generation - 2 on scalar"));
     EXPECT_THAT(plans(body)[0].advance, ElementsAre(0, 0, 0, 1));
-    EXPECT_EQ(error(R"(
-    auto* signals = reinterpret_cast<int32_t*>(pointer<float>(args[2]) + 256);
-    TNOTIFY(Signal(signals), 1 << args[5], NotifyOp::Set);)"),
-              fmt::format("kernel.cpp:{}: a signal's value is 1, 2 and 4 in the first calls on a "
-                          "window: it must grow by a constant",
+}
+
+// A notify of `value`, a function of the generation g.
+std::string notify_of(const std::string& value) {
+    return "    auto* signals = reinterpret_cast<int32_t*>(pointer<float>(args[2]) + 256);\n"
+           "    const int32_t g = args[5];\n"
+           "    TNOTIFY(Signal(signals), " +
+           value + ", NotifyOp::Set);";
+}
+
+TEST_F(PtoTrace, RefusesSignalsThatDoNotGrowByAConstant) {
+    const auto complaint = [&](const std::string& value) {
+        const std::string text = error(notify_of(value));
+        const std::string before =
+            fmt::format("kernel.cpp:{}, rank 0: TNOTIFY: the value is ", kBodyLine + 2);
+        const std::string after =
+            ": it must grow by a constant from one call on a window to the next";
+        EXPECT_THAT(text, testing::AllOf(StartsWith(before), testing::EndsWith(after)));
+        return text.substr(before.size(), text.size() - before.size() - after.size());
+    };
+    EXPECT_EQ(complaint("1 << g"), "1 and 2 in generations 0 and 1, and 4 in generation 2, not 3");
+    EXPECT_EQ(complaint("g % 3"), "0 and 1 in generations 0 and 1, and 0 in generation 3, not 3");
+    EXPECT_EQ(complaint("g % 16 + 1"),
+              "1 and 2 in generations 0 and 1, and 1 in generation 16, not 17");
+    EXPECT_EQ(complaint("g < 5 ? 2 * g : 10"),
+              "0 and 2 in generations 0 and 1, and 10 in generation 6, not 12");
+    EXPECT_EQ(complaint("g % 31 == 30"),
+              "0 and 0 in generations 0 and 1, and 1 in generation 30, not 0");
+    EXPECT_EQ(complaint("g % 50"),
+              "0 and 1 in generations 0 and 1, and 13 in generation 63, not 63");
+    EXPECT_EQ(complaint("g % 999983"),
+              "0 and 1 in generations 0 and 1, and 0 in generation 999983, not 999983");
+}
+
+TEST_F(PtoTrace, LooksAtEveryGenerationThatIsClaimed) {
+    TraceOptions options;
+    options.calls = 50;
+    const std::string body = notify_of("g == 50 ? 7 : g");
+    EXPECT_THAT(plans(body, 1, kUsual, options)[0].instructions, testing::SizeIs(1));
+    options.calls = 51;
+    EXPECT_EQ(error(body, options),
+              fmt::format("kernel.cpp:{}, rank 0: TNOTIFY: the value is 0 and 1 in generations 0 "
+                          "and 1, and 7 in generation 50, not 50: it must grow by a constant from "
+                          "one call on a window to the next",
                           kBodyLine + 2));
-    EXPECT_EQ(error("    if (args[5] == 1) pipe_barrier(PIPE_V);\n    pipe_barrier(PIPE_ALL);"),
-              fmt::format("kernel.cpp:{}: what the kernel does depends on the generation in more "
-                          "than the values of signals; it cannot be one plan",
+    options.calls = 0;
+    EXPECT_EQ(error(body, options), "a kernel is traced for 1 call or more, found 0");
+}
+
+// What is claimed must fit; what nobody claims may not.
+TEST_F(PtoTrace, LetsSignalsExceedTheirCellsInCallsThatNobodyClaims) {
+    TraceOptions options;
+    options.calls = 2;
+    const std::string body = notify_of("static_cast<int32_t>(1500000000u * g)");
+    EXPECT_THAT(plans(body, 1, kUsual, options)[0].instructions, testing::SizeIs(1));
+    options.calls = 3;
+    EXPECT_THAT(error(body, options), HasSubstr("-1294967296 in generation 2, not 3000000000: "));
+}
+
+TEST_F(PtoTrace, RefusesWorkThatDependsOnTheGeneration) {
+    const auto complaint = [&](const std::string& statements) {
+        const std::string text = error("    const int g = args[5];\n" + statements);
+        const std::string after =
+            "; only the values of signals may depend on the generation, all else is one plan";
+        EXPECT_THAT(text, testing::EndsWith(after));
+        return text.substr(0, text.size() - std::min(text.size(), after.size()));
+    };
+    EXPECT_EQ(complaint("    if (g == 1) pipe_barrier(PIPE_V);\n    pipe_barrier(PIPE_ALL);"),
+              fmt::format("kernel.cpp:{}, rank 0: pipe_barrier: generation 1 issues pipe_barrier "
+                          "instead (kernel.cpp:{})",
+                          kBodyLine + 2, kBodyLine + 1));
+    EXPECT_EQ(complaint("    set_flag(PIPE_V, PIPE_MTE3, g % 8 == 7 ? EVENT_ID1 : EVENT_ID0);"),
+              fmt::format("kernel.cpp:{}, rank 0: set_flag: generation 7 gives it other operands",
                           kBodyLine + 1));
+    EXPECT_EQ(complaint("    if (g < 5) pipe_barrier(PIPE_ALL);"),
+              fmt::format("kernel.cpp:{}, rank 0: pipe_barrier: in generation 5 the kernel ends "
+                          "before it",
+                          kBodyLine + 1));
+    EXPECT_EQ(complaint("    if (g >= 1000) pipe_barrier(PIPE_ALL);"),
+              fmt::format("kernel.cpp:{}, rank 0: pipe_barrier: generation 1023 issues it after "
+                          "the last instruction of generation 0",
+                          kBodyLine + 1));
+}
+
+// A kernel that remembers its last call is called again and again like any other.
+TEST_F(PtoTrace, SeesWhatAKernelRemembers) {
+    EXPECT_THAT(error("    static int calls = 0;\n"
+                      "    if (++calls == 3) pipe_barrier(PIPE_V);"),
+                HasSubstr("generation 2 issues it after the last instruction of generation 0"));
+}
+
+TEST_F(PtoTrace, NamesTheGenerationThatDoesNotEnd) {
+    EXPECT_EQ(error("    if (args[5] == 6) throw 1;"),
+              "kernel.cpp, rank 0, generation 6: the kernel throws something that is no "
+              "std::exception");
+    TraceOptions options;
+    options.timeout = std::chrono::milliseconds(1000);
+    EXPECT_EQ(error("    for (volatile int i = 0; args[5] == 2; ++i) {}", options),
+              "kernel.cpp, rank 0, generation 2: the kernel does not return: it was stopped after "
+              "1000 ms; it issued no instruction");
 }
 
 TEST_F(PtoTrace, NamesLinesOfIncludedFiles) {

@@ -235,7 +235,8 @@ void MapElements(MapOp op, double scalar, std::uint8_t* dst, const std::uint8_t*
         case MapOp::add_scalar: return CombineScalar<Lanes, Sum>(scalar, dst, src, bytes);
         case MapOp::mul_scalar: return CombineScalar<Lanes, Prod>(scalar, dst, src, bytes);
         case MapOp::convert:
-        case MapOp::row_sum: HWY_DASSERT(false);
+        case MapOp::row_sum:
+        case MapOp::clobber: HWY_DASSERT(false);
     }
 }
 

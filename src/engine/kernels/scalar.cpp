@@ -176,7 +176,8 @@ void map(MapOp op, Element element, double scalar, void* dst, const void* src, s
                     store<Codec>(dst, i, combine(ReduceOp::prod, load<Codec>(src, i), operand));
                     break;
                 case MapOp::convert:
-                case MapOp::row_sum: assert(false); break;
+                case MapOp::row_sum:
+                case MapOp::clobber: assert(false); break;
             }
         }
     });

@@ -127,7 +127,11 @@ TEST(PtoMuseumCatalogue, NothingIsMissing) {
                                                             "shared_cell",
                                                             "row_reused_for_all_rounds",
                                                             "second_call_on_window",
-                                                            "atomic_put"}));
+                                                            "atomic_put",
+                                                            "notify_after_put",
+                                                            "notify_after_get",
+                                                            "event_of_a_put",
+                                                            "cleared_by_scratch"}));
 }
 
 TEST(PtoMuseumCatalogue, TheDocsSayHowEachIsFound) {

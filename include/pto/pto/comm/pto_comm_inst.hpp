@@ -53,8 +53,9 @@ void transfer(trace::Op op, const char* name, const To& to, const From& from,
 
 }  // namespace detail
 
-// Loads and stores in pieces through the tile, and is done when it returns. With AtomicAdd each
-// element is added atomically.
+// Loads and stores in pieces through the tile. On return the load pipe waits for the last store;
+// the scalar unit does not, so drain the pipes before a notify. Uses event 0 between MTE2 and MTE3,
+// both ways. With AtomicAdd each element is added atomically.
 template <AtomicType kAtomic = AtomicType::AtomicNone, class To, class From, class Through>
 void TPUT(const To& to, const From& from, const Through& through,
           const trace::Where& where = trace::Where::current()) {

@@ -44,6 +44,8 @@ struct TileOperand {
     std::int32_t columns = 0;  // from one row to the next, in elements
     std::int32_t max_rows = 0;
     std::int32_t rows = 0, cols = 0;  // valid
+
+    bool operator==(const TileOperand&) const = default;
 };
 
 struct MemoryOperand {
@@ -51,6 +53,8 @@ struct MemoryOperand {
     Type type = Type::f32;
     std::int64_t shape[5] = {};
     std::int64_t stride[5] = {};  // elements
+
+    bool operator==(const MemoryOperand&) const = default;
 };
 
 struct Operation {

@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "plan/for_host.hpp"
+
+#include "peal/compile.hpp"
+#include "plan/pipe_order.hpp"
+#include "plan/pipes.hpp"
+
+namespace peal {
+
+Plan for_host(const Plan& plan) {
+    if (!uses_pipes(plan)) return plan;
+    validate(plan);
+    Plan result = plan;
+    result.instructions.clear();
+    for (const std::uint32_t index : pipe_order(plan)) {
+        const Instruction& instruction = plan.instructions[index];
+        if (is_pipe_sync(instruction.action)) continue;
+        result.instructions.push_back({instruction.action, Pipe::none, instruction.line});
+    }
+    result = fuse(std::move(result));
+    validate(result);
+    return result;
+}
+
+std::vector<Plan> for_host(const std::vector<Plan>& plans) {
+    std::vector<Plan> result;
+    result.reserve(plans.size());
+    for (const Plan& plan : plans) result.push_back(for_host(plan));
+    return result;
+}
+
+}  // namespace peal

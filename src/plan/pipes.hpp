@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+// Which unit of a tile processor carries out an instruction: the one answer for the checker and for
+// cores that have no pipes.
+#pragma once
+
+#include <algorithm>
+#include <array>
+
+#include "plan/access.hpp"
+
+namespace peal {
+
+// Those that run beside the scalar unit, which issues everything.
+inline constexpr std::array kBesidePipes = {Pipe::load, Pipe::vector,    Pipe::store,
+                                            Pipe::cube, Pipe::cube_load, Pipe::cube_store};
+
+inline bool is_beside(Pipe pipe) {
+    return std::find(kBesidePipes.begin(), kBesidePipes.end(), pipe) != kBesidePipes.end();
+}
+
+// A flag is set on the pipe that it comes from, and stalls the one that it goes to.
+inline Pipe pipe_of(const Instruction& instruction) {
+    if (const auto* set = std::get_if<SetFlag>(&instruction.action)) return set->from;
+    if (const auto* wait = std::get_if<WaitFlag>(&instruction.action)) return wait->to;
+    if (const auto* barrier = std::get_if<PipeBarrier>(&instruction.action)) return barrier->pipe;
+    return instruction.pipe;
+}
+
+// Pipes run beside each other: the order of the list is not the order of the work, and flags hold
+// it together.
+inline bool uses_pipes(const Plan& plan) {
+    return std::any_of(
+        plan.instructions.begin(), plan.instructions.end(), [](const Instruction& instruction) {
+            return instruction.pipe != Pipe::none || is_pipe_sync(instruction.action);
+        });
+}
+
+}  // namespace peal

@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: Apache-2.0
+// What is proved with pipes is proved as a machine without pipes runs it.
+#include "plan/for_host.hpp"
+
+#include <gtest/gtest.h>
+
+#include "check/random_programs.hpp"
+#include "plan/pipe_order.hpp"
+#include "plan/pipes.hpp"
+
+namespace peal {
+namespace {
+
+using namespace test;  // NOLINT
+
+std::string listing(const std::vector<Plan>& plans) {
+    std::string text;
+    for (const Plan& plan : plans) text += to_text(plan);
+    return text;
+}
+
+CheckReport check_calls(const std::vector<Plan>& plans, int calls) {
+    CheckOptions options;
+    options.calls = calls;
+    return check({{&plans, nullptr, {}}}, options);
+}
+
+std::string text_of(const CheckReport& report) {
+    if (report.violations.empty()) return std::string(name(report.verdict));
+    return std::string(name(report.violations[0].kind)) + ": " + report.violations[0].message;
+}
+
+// Neighbours on different pipes may be issued in any order: nothing that the pipes do changes. Many
+// a flag is then awaited before it is set.
+void issue_in_another_order(Plan& plan, std::mt19937_64& random) {
+    std::vector<Instruction>& list = plan.instructions;
+    for (std::size_t i = 0; i < 20 * list.size(); ++i) {
+        const std::size_t at = random() % (list.size() - 1);
+        const Pipe a = pipe_of(list[at]), b = pipe_of(list[at + 1]);
+        if (a != b && is_beside(a) && is_beside(b)) std::swap(list[at], list[at + 1]);
+    }
+}
+
+TEST(HostForm, OfRandomProgramsIsProvedIfTheyAre) {
+    int proved = 0, moved = 0;
+    for (std::uint64_t seed = 0; seed < 2000 && !HasFailure(); ++seed) {
+        RandomProgram program = RandomPipeWriter(seed).write();
+        std::vector<Plan>& plans = program.plans.list();
+        std::mt19937_64 random(seed);
+        for (Plan& plan : plans) {
+            for (Buffer& buffer : plan.buffers) {
+                if (buffer.kind != BufferKind::signal) buffer.element = Element::u8;
+            }
+            if (plan.instructions.size() > 1) issue_in_another_order(plan, random);
+        }
+        SCOPED_TRACE("seed " + std::to_string(seed) + "\n" + listing(plans));
+        if (check_calls(plans, program.calls).verdict != Verdict::proved) continue;
+        const std::vector<Plan> host = for_host(plans);
+        const CheckReport report = check_calls(host, program.calls);
+        EXPECT_EQ(report.verdict, Verdict::proved) << text_of(report) << '\n' << listing(host);
+        ++proved;
+        for (const Plan& plan : plans) {
+            const std::vector<std::uint32_t> order = pipe_order(plan);
+            moved += std::is_sorted(order.begin(), order.end()) ? 0 : 1;
+        }
+    }
+    EXPECT_GT(proved, 300);
+    EXPECT_GT(moved, 100);
+}
+
+// In the order of its list, the store comes before what it stores.
+TEST(HostForm, OfAKernelWithLateFlagsIsProved) {
+    Plans plans(2);
+    const std::uint16_t input = plans.argument("input", Direction::in, 8);
+    const std::uint16_t output = plans.argument("output", Direction::out, 8);
+    const std::uint16_t data = plans.window("data", 8);
+    const std::uint16_t signal = plans.signal("signal", 2, 1);
+    plans.tile_bytes(8);
+    Meaning meaning;
+    meaning.name = "exchange";
+    for (int me = 0; me < 2; ++me) {
+        RankPlan rank = plans.on(me);
+        const int peer = 1 - me;
+        const auto move = [&](const Range& to, const Range& from) {
+            rank.wait_flag(Pipe::load, Pipe::store).copy(to, rank.tile(0, 8), Pipe::store);
+            rank.copy(rank.tile(0, 8), from, Pipe::load).set_flag(Pipe::load, Pipe::store).drain();
+        };
+        move(rank.in(data, 0, 8), rank.in(input, 0, 8));
+        rank.set(signal, peer, 0, now(1)).wait(signal, 0, now(1));
+        move(rank.in(output, 0, 8), RankPlan::at(peer, data, 0, 8));
+        rank.set(signal, peer, 1, now(1)).wait(signal, 1, now(1));
+        meaning.outputs.push_back({me, output, 0, 8,
+                                   std::make_shared<const std::vector<Contribution>>(
+                                       std::vector<Contribution>{{peer, input, 0}}),
+                                   ReduceOp::sum, Element::f32});
+    }
+    for (const std::vector<Plan>& form : {plans.list(), for_host(plans.list())}) {
+        const CheckReport report = check({{&form, &meaning, {}}}, {});
+        EXPECT_EQ(report.verdict, Verdict::proved) << text_of(report) << '\n' << listing(form);
+    }
+}
+
+}  // namespace
+}  // namespace peal
