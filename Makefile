@@ -16,9 +16,9 @@ run: ## build Peal and show the collectives on four ranks
 	@$(call build,release,-DPEAL_TESTS=OFF,--target peal_cli)
 	@./build/peal demo
 
-test: ## check the style, build with clang, build with g++ and run all tests
+test: ## check the style, build and run all tests
 	@tools/install-packages core tests
-	@$(MAKE) --no-print-directory style clang
+	@$(MAKE) --no-print-directory style
 	@$(call build,release,-DPEAL_TESTS=ON)
 	@ctest --preset release
 

@@ -41,6 +41,9 @@ struct Buffer {
     std::uint64_t cells = 0;
     std::uint64_t cell_stride = kCacheLineBytes;
 
+    // Of an argument or window.
+    std::uint64_t elements() const { return bytes / bytes_of(element); }
+
     bool operator==(const Buffer&) const = default;
 };
 

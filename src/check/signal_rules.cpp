@@ -10,7 +10,7 @@
 namespace peal::checker {
 namespace {
 
-constexpr std::size_t kListed = 4;
+constexpr std::size_t kNamed = 4;
 
 }  // namespace
 
@@ -82,15 +82,15 @@ Finding blocked_finding(const Model& model, const std::vector<std::uint32_t>& ne
     if (by_flag) finding.events = flags;
 
     std::string list;
-    for (std::size_t i = 0; i < finding.events.size() && i < kListed; ++i) {
+    for (std::size_t i = 0; i < finding.events.size() && i < kNamed; ++i) {
         const Op& op = model.op(finding.events[i]);
         list += (i == 0 ? "" : "; ") + text_of(model, finding.events[i]);
         if (!op.is_flag) {
             list += fmt::format(" sees {} in {}", value(op.cell), text_of_cell(model, op.cell));
         }
     }
-    if (finding.events.size() > kListed) {
-        list += fmt::format("; and {} more", finding.events.size() - kListed);
+    if (finding.events.size() > kNamed) {
+        list += fmt::format("; and {} more", finding.events.size() - kNamed);
     }
     finding.message = "nobody can go on: " + list;
     return finding;

@@ -25,7 +25,7 @@ struct BenchCommand {
     bool on_window = false;
 };
 
-[[noreturn]] void reject(const std::string& message) {
+[[noreturn]] void reject_bench(const std::string& message) {
     throw Error(Fault::usage, fmt::format("bench: {}", message));
 }
 
@@ -37,12 +37,12 @@ std::vector<CollectiveKind> kinds_of(const BenchCommand& command) {
     }
     if (!kinds.empty()) return kinds;
     if (collective_from(command.collective)) {
-        reject(fmt::format("--window: {} is not called on windows", command.collective));
+        reject_bench(fmt::format("--window: {} is not called on windows", command.collective));
     }
     std::vector<std::string_view> names;
     for (const CollectiveKind kind : kCollectives) names.push_back(name(kind));
-    reject(fmt::format("there is no collective '{}'; there are {}, and 'all'", command.collective,
-                       fmt::join(names, ", ")));
+    reject_bench(fmt::format("there is no collective '{}'; there are {}, and 'all'",
+                             command.collective, fmt::join(names, ", ")));
 }
 
 std::uint64_t parse_bytes(const std::string& text) {
@@ -51,7 +51,8 @@ std::uint64_t parse_bytes(const std::string& text) {
     const char* const end = text.data() + text.size();
     const auto [stopped, error] = std::from_chars(text.data(), end, bytes);
     if (error != std::errc() || stopped != end || bytes == 0 || bytes > kMost) {
-        reject(fmt::format("--bytes: expected numbers from 1 to {}, found '{}'", kMost, text));
+        reject_bench(
+            fmt::format("--bytes: expected numbers from 1 to {}, found '{}'", kMost, text));
     }
     return bytes;
 }
@@ -82,7 +83,7 @@ std::vector<std::string> row_of(const Load& load, const Timing& timing, int nran
 
 int bench(const BenchCommand& command) {
     if (command.nranks < 1 || command.nranks > kMaxRanks) {
-        reject(fmt::format("-n: expected 1..{} ranks, found {}", kMaxRanks, command.nranks));
+        reject_bench(fmt::format("-n: expected 1..{} ranks, found {}", kMaxRanks, command.nranks));
     }
     const std::vector<Load> loads = loads_of(command);
     const std::vector<Timing> timings = measure(command.nranks, loads, {});

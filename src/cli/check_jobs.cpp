@@ -16,8 +16,6 @@ namespace {
 
 constexpr std::string_view kManyCounts = "P+1, 4P+3, 1, P-1, 0";
 
-[[noreturn]] void reject(const std::string& message) { throw Error(Fault::usage, message); }
-
 bool ends_with(const std::string& text, std::string_view ending) {
     return text.size() >= ending.size() &&
            text.compare(text.size() - ending.size(), ending.size(), ending) == 0;
@@ -27,8 +25,9 @@ int parse_rank_count(const std::string& text, const std::string& whole) {
     int value = 0;
     std::stringstream stream(text);
     if (!(stream >> value) || !stream.eof() || value < 1 || value > kMaxRanks) {
-        reject(fmt::format("-n '{}': expected a number of ranks (1..{}) or a range such as 2..16",
-                           whole, kMaxRanks));
+        bad_usage(
+            fmt::format("-n '{}': expected a number of ranks (1..{}) or a range such as 2..16",
+                        whole, kMaxRanks));
     }
     return value;
 }
@@ -84,7 +83,7 @@ std::vector<CheckSubject> collective_subjects(const CheckCommand& command, Colle
 
 std::string read_file(const std::string& path) {
     std::ifstream file(path, std::ios::binary);
-    if (!file) reject(fmt::format("cannot read '{}'", path));
+    if (!file) bad_usage(fmt::format("cannot read '{}'", path));
     std::stringstream text;
     text << file.rdbuf();
     return text.str();
@@ -107,8 +106,8 @@ void add_earlier(CheckJob& job, const CheckCommand& command, const std::string& 
     const auto colon = text.find(':');
     const auto kind = collective_from(text.substr(0, colon));
     if (!kind)
-        reject(fmt::format("--after: there is no collective '{}'; write a name or name:algorithm",
-                           text));
+        bad_usage(fmt::format(
+            "--after: there is no collective '{}'; write a name or name:algorithm", text));
     TargetOptions options = command.target;
     options.algorithm = colon == std::string::npos ? "auto" : text.substr(colon + 1);
     options.count = count;
@@ -121,7 +120,7 @@ void add_earlier(CheckJob& job, const CheckCommand& command, const std::string& 
 CheckJob plan_file_job(const CheckCommand& command) {
     CheckJob job;
     std::vector<Plan> plans = plans_from_json(read_file(command.target.target));
-    if (plans.empty()) reject(fmt::format("{} has no plans", command.target.target));
+    if (plans.empty()) bad_usage(fmt::format("{} has no plans", command.target.target));
     job.nranks = static_cast<int>(plans.size());
     if (command.expect.empty()) {
         job.calls.add(std::move(plans), std::nullopt);
@@ -142,7 +141,7 @@ std::vector<int> parse_ranks(const std::string& text) {
     if (dots == std::string::npos) return {parse_rank_count(text, text)};
     const int first = parse_rank_count(text.substr(0, dots), text);
     const int last = parse_rank_count(text.substr(dots + 2), text);
-    if (last < first) reject(fmt::format("-n '{}': the range runs backwards", text));
+    if (last < first) bad_usage(fmt::format("-n '{}': the range runs backwards", text));
     std::vector<int> ranks;
     for (int n = first; n <= last; ++n) ranks.push_back(n);
     return ranks;

@@ -28,7 +28,7 @@ pto::Device device_from(const std::string& name) {
     throw Error(Fault::usage, fmt::format("--target: expected a2a3 or a5, found '{}'", name));
 }
 
-void write(const std::filesystem::path& path, const std::string& text) {
+void write_source(const std::filesystem::path& path, const std::string& text) {
     std::ofstream file(path);
     file << text;
     file.close();
@@ -51,8 +51,8 @@ int emit(const EmitOptions& options) {
     const std::filesystem::path kernel = options.output;
     std::filesystem::path shim = kernel;
     shim.replace_filename(kernel.stem().string() + "_orchestration.cpp");
-    write(kernel, emitted.kernel);
-    write(shim, emitted.orchestration);
+    write_source(kernel, emitted.kernel);
+    write_source(shim, emitted.orchestration);
     fmt::print("wrote {} and {}\n", kernel.string(), shim.string());
     fmt::print("arguments:");
     for (const std::string& parameter : emitted.parameters) fmt::print(" --arg '{}'", parameter);

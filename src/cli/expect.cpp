@@ -10,13 +10,11 @@
 namespace peal::cli {
 namespace {
 
-std::uint64_t elements(const Buffer& buffer) { return buffer.bytes / bytes_of(buffer.element); }
-
 // The count per rank, from the buffers that hold input and output.
 std::uint64_t count_of(const Collective& collective, const Plan& plan, const Ports& ports) {
     const auto nranks = static_cast<std::uint64_t>(plan.nranks);
-    const std::uint64_t in = elements(plan.buffers[ports.input]);
-    const std::uint64_t out = elements(plan.buffers[ports.output]);
+    const std::uint64_t in = plan.buffers[ports.input].elements();
+    const std::uint64_t out = plan.buffers[ports.output].elements();
     const bool is_apart = ports.input != ports.output;
     switch (collective.kind) {
         case CollectiveKind::reduce_scatter:
@@ -30,7 +28,7 @@ std::uint64_t count_of(const Collective& collective, const Plan& plan, const Por
 
 void check_size(std::string_view option, const Collective& collective, const Plan& plan,
                 std::uint16_t buffer, std::uint64_t wanted, std::string_view what) {
-    const std::uint64_t found = elements(plan.buffers[buffer]);
+    const std::uint64_t found = plan.buffers[buffer].elements();
     if (found == wanted) return;
     throw Error(Fault::usage, fmt::format("{} {}: {} '{}' of rank {} has {} elements, expected {}",
                                           option, name(collective.kind), what,

@@ -16,7 +16,7 @@
 
 #include "cli/commands.hpp"
 #include "cli/rank_output.hpp"
-#include "comm/place.hpp"
+#include "comm/membership.hpp"
 #include "comm/supervise.hpp"
 #include "peal/compile.hpp"
 #include "peal/error.hpp"
@@ -118,7 +118,7 @@ int launch(const LaunchCommand& command) {
     comm::Supervisor supervisor(world);
     for (int rank = 0; rank < command.nranks; ++rank) {
         supervisor.start([&] {
-            comm::offer_place(*world, rank);
+            comm::invite(*world, rank);
             if (output) output->redirect(rank);
             if (rank != 0) close_input();
             limit.restore();
@@ -131,7 +131,7 @@ int launch(const LaunchCommand& command) {
                fmt::format("cannot run '{}': {}", command.program[0], std::strerror(error)));
     }
     if (output) output->start();
-    const comm::Verdict verdict = supervisor.wait();
+    const comm::JobEnd verdict = supervisor.wait();
     if (output) output->finish();
     if (verdict.first_failed >= 0) fmt::print(stderr, "peal: launch: {}\n", verdict.story);
     return verdict.status;

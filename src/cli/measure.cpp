@@ -54,9 +54,9 @@ private:
 };
 
 // A private buffer of ones, in huge pages where the system gives them.
-class Buffer {
+class Ones {
 public:
-    explicit Buffer(std::uint64_t count) {
+    explicit Ones(std::uint64_t count) {
         constexpr std::size_t kHugePage = std::size_t{2} << 20;
         const std::size_t bytes = count * sizeof(float);
         const std::size_t whole = (bytes + kHugePage - 1) / kHugePage * kHugePage;
@@ -145,7 +145,7 @@ private:
     CollectiveKind kind_;
     Collective collective_;
     int nranks_;
-    std::optional<Buffer> input_, output_;
+    std::optional<Ones> input_, output_;
     std::optional<Window<float>> window_;
 };
 

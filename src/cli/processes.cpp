@@ -43,8 +43,7 @@ public:
             if (buffer.kind == BufferKind::argument) {
                 std::byte* memory = stage.argument(plan.rank, b);
                 own_.push_back(memory);
-                arguments_.emplace_back(
-                    Memory{memory, buffer.bytes / bytes_of(buffer.element), buffer.element});
+                arguments_.emplace_back(Memory{memory, buffer.elements(), buffer.element});
             } else {
                 windows_.push_back(buffer.kind == BufferKind::signal
                                        ? comm.signals(buffer.cells, buffer.cell_stride)

@@ -18,8 +18,6 @@ constexpr std::uint64_t kOtherCount = 64;
 
 constexpr double kMaxTraceSeconds = 1e6;
 
-[[noreturn]] void reject(const std::string& message) { throw Error(Fault::usage, message); }
-
 // Each occurrence takes one value, so that a target may follow.
 void add_list(CLI::App& command, const std::string& name, std::vector<std::string>& list,
               const std::string& description) {
@@ -28,17 +26,17 @@ void add_list(CLI::App& command, const std::string& name, std::vector<std::strin
 
 void refuse_program_options(const TargetOptions& options) {
     if (!options.settings.empty()) {
-        reject("--set is for .peal kernels; a PTO kernel takes scalars as --arg scalar:7");
+        bad_usage("--set is for .peal kernels; a PTO kernel takes scalars as --arg scalar:7");
     }
     if (options.placement != Placement::separate) {
-        reject(
+        bad_usage(
             "--in-place and --window are for collectives; a PTO kernel takes --arg inout:f32[256]");
     }
 }
 
 Collective preset_collective(const TargetOptions& options, int nranks) {
     if (options.as.empty()) {
-        reject(fmt::format(
+        bad_usage(fmt::format(
             "{}: what are the kernel's arguments? Say --as allreduce (allgather, reduce_scatter, "
             "broadcast, all_to_all), or list them: --arg in:f32[256] --arg out:f32[256] --arg "
             "window:f32[256]+signals:2x16 --arg nranks --arg context",
@@ -46,7 +44,7 @@ Collective preset_collective(const TargetOptions& options, int nranks) {
     }
     const auto kind = collective_from(options.as);
     if (!kind) {
-        reject(
+        bad_usage(
             fmt::format("--as: there is no collective '{}'; choose one of allreduce, allgather, "
                         "reduce_scatter, broadcast, all_to_all",
                         options.as));
@@ -55,7 +53,7 @@ Collective preset_collective(const TargetOptions& options, int nranks) {
     collective.mode = "auto";
     collective.count = preset_count(options).value_or(0);
     if (collective.count == 0) {
-        reject("--count: expected at least 1 element for a PTO kernel, found 0");
+        bad_usage("--count: expected at least 1 element for a PTO kernel, found 0");
     }
     validate(collective, nranks);
     return collective;
@@ -71,8 +69,8 @@ std::vector<pto::Parameter> given_parameters(const TargetOptions& options, int n
 
 pto::TraceOptions trace_options(const TargetOptions& options) {
     if (!(options.trace_seconds > 0 && options.trace_seconds <= kMaxTraceSeconds)) {
-        reject(fmt::format("--trace-timeout: expected more than 0 seconds, found {}",
-                           options.trace_seconds));
+        bad_usage(fmt::format("--trace-timeout: expected more than 0 seconds, found {}",
+                              options.trace_seconds));
     }
     pto::TraceOptions trace;
     trace.calls = options.calls;
@@ -110,8 +108,9 @@ void add_pto_options(CLI::App& command, TargetOptions& options) {
 void refuse_pto_options(const TargetOptions& options) {
     const auto refuse = [&](std::string_view option, bool is_given) {
         if (!is_given) return;
-        reject(fmt::format("{} is for PTO kernels, files that end in .cpp, .cc or .cxx; found '{}'",
-                           option, options.target));
+        bad_usage(
+            fmt::format("{} is for PTO kernels, files that end in .cpp, .cc or .cxx; found '{}'",
+                        option, options.target));
     };
     refuse("--arg", !options.arguments.empty());
     refuse("--as", !options.as.empty());

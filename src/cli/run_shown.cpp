@@ -18,8 +18,6 @@ namespace {
 
 constexpr std::uint64_t kHead = 8;
 
-std::uint64_t elements(const Buffer& buffer) { return buffer.bytes / bytes_of(buffer.element); }
-
 // Private buffers that the kernel reads, or those that it writes.
 bool is_argument(const Buffer& buffer, Direction direction) {
     return buffer.kind == BufferKind::argument &&
@@ -30,7 +28,7 @@ void fill_inputs(const Plan& plan, const RankMemory& memory) {
     for (std::size_t b = 0; b < plan.buffers.size(); ++b) {
         const Buffer& buffer = plan.buffers[b];
         if (!is_argument(buffer, Direction::in)) continue;
-        for (std::uint64_t i = 0; i < elements(buffer); ++i) {
+        for (std::uint64_t i = 0; i < buffer.elements(); ++i) {
             const auto value = static_cast<std::int64_t>(i % 1000) + 100 * plan.rank;
             golden::store(buffer.element, memory(b) + i * bytes_of(buffer.element),
                           golden::number_of(buffer.element, value));
@@ -49,7 +47,7 @@ void add_outputs(const Plan& plan, const RankMemory& memory, std::vector<Output>
     for (std::size_t b = 0; b < plan.buffers.size(); ++b) {
         const Buffer& buffer = plan.buffers[b];
         if (!is_argument(buffer, Direction::out)) continue;
-        Output output{plan.rank, buffer.name, elements(buffer), {}};
+        Output output{plan.rank, buffer.name, buffer.elements(), {}};
         for (std::uint64_t i = 0; i < std::min(output.elements, kHead); ++i) {
             const std::byte* at = memory(b) + i * bytes_of(buffer.element);
             output.head.push_back(golden::to_text(golden::load(buffer.element, at)));

@@ -20,8 +20,6 @@ namespace {
 
 constexpr int kDefaultRanks = 4;
 
-[[noreturn]] void reject(const std::string& message) { throw Error(Fault::usage, message); }
-
 template <class T>
 std::optional<T> parse_number(std::string_view text) {
     T value{};
@@ -36,7 +34,7 @@ std::vector<std::int64_t> parse_table(const std::string& name, const std::string
     std::stringstream entries(text);
     for (std::string entry; std::getline(entries, entry, ',');) {
         const auto value = parse_number<std::int64_t>(entry);
-        if (!value) reject(fmt::format("--set {}: '{}' is not an integer", name, entry));
+        if (!value) bad_usage(fmt::format("--set {}: '{}' is not an integer", name, entry));
         table.push_back(*value);
     }
     return table;
@@ -45,7 +43,7 @@ std::vector<std::int64_t> parse_table(const std::string& name, const std::string
 std::pair<std::string, std::string> split_setting(const std::string& setting) {
     const auto equals = setting.find('=');
     if (equals == std::string::npos || equals == 0 || equals + 1 == setting.size()) {
-        reject(fmt::format("--set '{}': expected name=value", setting));
+        bad_usage(fmt::format("--set '{}': expected name=value", setting));
     }
     return {setting.substr(0, equals), setting.substr(equals + 1)};
 }
@@ -58,11 +56,11 @@ void bind_setting(const ir::Kernel& kernel, const std::string& name, const std::
         bindings.tables[name] = parse_table(name, text);
     } else if (type.kind == ir::Type::Kind::scalar && is_float(type.element)) {
         const auto value = parse_number<double>(text);
-        if (!value) reject(fmt::format("--set {}: '{}' is not a number", name, text));
+        if (!value) bad_usage(fmt::format("--set {}: '{}' is not a number", name, text));
         bindings.numbers[name] = *value;
     } else {
         const auto value = parse_number<std::int64_t>(text);
-        if (!value) reject(fmt::format("--set {}: '{}' is not an integer", name, text));
+        if (!value) bad_usage(fmt::format("--set {}: '{}' is not an integer", name, text));
         bindings.integers[name] = *value;
     }
 }
@@ -96,15 +94,15 @@ const ir::Kernel& pick_kernel(const ir::Program& program, const std::string& pat
                               const std::string& wanted) {
     std::vector<std::string_view> names;
     for (const ir::Kernel& kernel : program.kernels) names.push_back(kernel.name);
-    if (names.empty()) reject(fmt::format("{} has no kernel", path));
+    if (names.empty()) bad_usage(fmt::format("{} has no kernel", path));
     if (wanted.empty()) {
         if (names.size() == 1) return program.kernels.front();
-        reject(fmt::format("{} has {} kernels; say which: {}:{}", path, names.size(), path,
-                           fmt::join(names, fmt::format(" or {}:", path))));
+        bad_usage(fmt::format("{} has {} kernels; say which: {}:{}", path, names.size(), path,
+                              fmt::join(names, fmt::format(" or {}:", path))));
     }
     const ir::Kernel* kernel = program.find(wanted);
     if (!kernel)
-        reject(
+        bad_usage(
             fmt::format("{} has no kernel '{}'; it has {}", path, wanted, fmt::join(names, ", ")));
     return *kernel;
 }
@@ -134,7 +132,7 @@ void check_rank_count(int ranks, const TargetOptions& options) {
     const std::string where = on_devices                      ? " on " + options.platform
                               : is_pto_kernel(options.target) ? " for a PTO kernel"
                                                               : "";
-    reject(fmt::format("-n: expected {}..{} ranks{}, found {}", least, most, where, ranks));
+    bad_usage(fmt::format("-n: expected {}..{} ranks{}, found {}", least, most, where, ranks));
 }
 
 // Pieces of every size around `count`, empty ones among them.
@@ -152,6 +150,8 @@ std::vector<std::int64_t> uneven_counts(std::uint64_t count, int nranks) {
 }
 
 }  // namespace
+
+void bad_usage(const std::string& message) { throw Error(Fault::usage, message); }
 
 void add_target_options(CLI::App& command, TargetOptions& options) {
     command
@@ -197,8 +197,8 @@ int rank_count(const TargetOptions& options) {
     }
     const auto devices = static_cast<int>(parse_devices(*options.devices).size());
     if (options.ranks && *options.ranks != devices) {
-        reject(fmt::format("-n {} and -d {} ({} devices) disagree", *options.ranks,
-                           *options.devices, devices));
+        bad_usage(fmt::format("-n {} and -d {} ({} devices) disagree", *options.ranks,
+                              *options.devices, devices));
     }
     return devices;
 }
@@ -209,14 +209,14 @@ Collective collective_for(CollectiveKind kind, const TargetOptions& options, int
     collective.mode = options.algorithm;
     const auto element = element_from(options.element);
     if (!element)
-        reject(
+        bad_usage(
             fmt::format("--dtype: there is no element type '{}'; choose one of f16, bf16, f32, "
                         "f64, i8, i16, i32, i64, u8",
                         options.element));
     const auto op = reduce_op_from(options.op);
     if (!op)
-        reject(fmt::format("--op: there is no reduction '{}'; choose one of sum, prod, max, min",
-                           options.op));
+        bad_usage(fmt::format("--op: there is no reduction '{}'; choose one of sum, prod, max, min",
+                              options.op));
     collective.element = *element;
     collective.op = *op;
     collective.count = kind == CollectiveKind::barrier ? 0 : options.count;
@@ -241,7 +241,7 @@ Target resolve(const TargetOptions& options) {
     if (!kind) {
         std::vector<std::string_view> names;
         for (const CollectiveKind each : kCollectives) names.push_back(name(each));
-        reject(
+        bad_usage(
             fmt::format("'{}' is neither a collective nor a .peal or .cpp file; collectives are {}",
                         options.target, fmt::join(names, ", ")));
     }

@@ -85,4 +85,7 @@ std::optional<Collective> collective_of(const Target& target, const TargetOption
 
 std::vector<Plan> plans_for(const Target& target);
 
+// Throws Error(usage): the command line asks for something that cannot be.
+[[noreturn]] void bad_usage(const std::string& message);
+
 }  // namespace peal::cli

@@ -54,8 +54,8 @@ Arguments WorkerStage::arguments_of(int rank) const {
     for (std::size_t b = 0; b < plans_[r].buffers.size(); ++b) {
         const Buffer& buffer = plans_[r].buffers[b];
         if (buffer.kind == BufferKind::argument) {
-            arguments.emplace_back(Tensor(
-                Memory{memory(rank, b), buffer.bytes / bytes_of(buffer.element), buffer.element}));
+            arguments.emplace_back(
+                Tensor(Memory{memory(rank, b), buffer.elements(), buffer.element}));
         } else {
             arguments.emplace_back(domain_.window(window_name(buffer)));
         }

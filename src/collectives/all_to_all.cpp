@@ -4,7 +4,7 @@
 #include "collectives/inbox.hpp"
 #include "collectives/slots.hpp"
 
-namespace peal::collectives {
+namespace peal::collectives::all_to_all {
 
 using namespace ir;  // NOLINT: recipes read like the IR they make
 
@@ -119,7 +119,7 @@ void pipeline(const Site& at) {
 
 }  // namespace
 
-std::vector<Entry> all_to_all_recipes() {
+std::vector<Entry> recipes() {
     return {
         {{"mesh", "2", "4P N", "P N", "2(P-1)", "-", "at once"}, mesh, block_per_rank},
         {{"pairwise", "P", "4P N", "P N", "P-1 + floor(P/2)", "-", "at once"},
@@ -136,4 +136,4 @@ std::vector<Entry> all_to_all_recipes() {
     };
 }
 
-}  // namespace peal::collectives
+}  // namespace peal::collectives::all_to_all

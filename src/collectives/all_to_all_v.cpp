@@ -6,7 +6,7 @@
 #include "collectives/inbox.hpp"
 #include "collectives/slots.hpp"
 
-namespace peal::collectives {
+namespace peal::collectives::all_to_all_v {
 
 using namespace ir;  // NOLINT: recipes read like the IR they make
 
@@ -107,7 +107,7 @@ ExprPtr most_sent(const Site& at) {
                 fold(FoldOp::max, to, integer(0), nranks(), table_at(at.counts, {from, to})));
 }
 
-std::vector<Entry> all_to_all_v_recipes() {
+std::vector<Entry> recipes() {
     return {
         {{"mesh", "2", "2 (sent + received)", "the most that a rank receives", "2(P-1)", "-",
           "at once"},
@@ -126,4 +126,4 @@ std::vector<Entry> all_to_all_v_recipes() {
     };
 }
 
-}  // namespace peal::collectives
+}  // namespace peal::collectives::all_to_all_v

@@ -5,7 +5,7 @@
 
 #include "collectives/site.hpp"
 
-namespace peal::collectives {
+namespace peal::collectives::all_to_all_v {
 
 // Elements that `from` sends to ranks below `to`: where the piece for `to` starts in its input.
 ExprPtr sent_before(const Site& at, const ExprPtr& from, const ExprPtr& to);
@@ -16,4 +16,4 @@ ExprPtr most_received(const Site& at);
 // The largest piece of all.
 ExprPtr most_sent(const Site& at);
 
-}  // namespace peal::collectives
+}  // namespace peal::collectives::all_to_all_v

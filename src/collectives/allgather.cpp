@@ -5,7 +5,7 @@
 #include "collectives/ring.hpp"
 #include "collectives/slots.hpp"
 
-namespace peal::collectives {
+namespace peal::collectives::allgather {
 
 using namespace ir;  // NOLINT: recipes read like the IR they make
 
@@ -92,7 +92,7 @@ void pipeline(const Site& at) {
 
 }  // namespace
 
-std::vector<Entry> allgather_recipes() {
+std::vector<Entry> recipes() {
     return {
         {{"mesh", "2", "4P N", "P N", "2(P-1)", "-", "at once"}, mesh, block_per_rank},
         {{"ring", "P", "4P N", "P N", "P", "-", "at once"}, ring, block_per_rank},
@@ -108,4 +108,4 @@ std::vector<Entry> allgather_recipes() {
     };
 }
 
-}  // namespace peal::collectives
+}  // namespace peal::collectives::allgather

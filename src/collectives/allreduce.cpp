@@ -5,7 +5,7 @@
 #include "collectives/ring.hpp"
 #include "collectives/slots.hpp"
 
-namespace peal::collectives {
+namespace peal::collectives::allreduce {
 
 using namespace ir;  // NOLINT: recipes read like the IR they make
 
@@ -317,7 +317,7 @@ void pull(const Site& at) {
 
 }  // namespace
 
-std::vector<Entry> allreduce_recipes() {
+std::vector<Entry> recipes() {
     return {
         {{"mesh", "2", "(P+3) N", "N", "2(P-1)", "rank order", "at once"}, mesh, one_block},
         {{"two_phase", "3", "(5 + 1/P) N", "N", "3(P-1)", "rank order", "at once"},
@@ -352,4 +352,4 @@ std::vector<Entry> allreduce_recipes() {
     };
 }
 
-}  // namespace peal::collectives
+}  // namespace peal::collectives::allreduce

@@ -2,7 +2,7 @@
 // Barrier: nobody leaves before everybody has come.
 #include "collectives/catalogue.hpp"
 
-namespace peal::collectives {
+namespace peal::collectives::barrier {
 
 using namespace ir;  // NOLINT: recipes read like the IR they make
 
@@ -27,7 +27,7 @@ void dissemination(const Site& at) {
 
 }  // namespace
 
-std::vector<Entry> barrier_recipes() {
+std::vector<Entry> recipes() {
     return {
         {{"mesh", "1", "0", "-", "P-1", "-", "at once"}, mesh},
         {{"dissemination", "ceil(log2 P)", "0", "-", "ceil(log2 P)", "-", "at once"},
@@ -35,4 +35,4 @@ std::vector<Entry> barrier_recipes() {
     };
 }
 
-}  // namespace peal::collectives
+}  // namespace peal::collectives::barrier

@@ -4,7 +4,7 @@
 #include "collectives/inbox.hpp"
 #include "collectives/slots.hpp"
 
-namespace peal::collectives {
+namespace peal::collectives::broadcast {
 
 using namespace ir;  // NOLINT: recipes read like the IR they make
 
@@ -219,7 +219,7 @@ void pipeline(const Site& at) {
 
 }  // namespace
 
-std::vector<Entry> broadcast_recipes() {
+std::vector<Entry> recipes() {
     return {
         {{"mesh", "2", "2 N; root 4 N", "N", "1; root P-1", "-", "at once"}, mesh, one_block},
         {{"tree", "2 ceil(log2 P)", "leaves 2 N; others 4 N", "N", "1 and one per child", "-",
@@ -248,4 +248,4 @@ std::vector<Entry> broadcast_recipes() {
     };
 }
 
-}  // namespace peal::collectives
+}  // namespace peal::collectives::broadcast

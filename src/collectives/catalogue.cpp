@@ -24,16 +24,16 @@ struct Row {
 // In the order of CollectiveKind.
 const std::vector<Row>& rows() {
     static const std::vector<Row> table = {
-        {"allreduce", kAllreduce, allreduce_recipes()},
-        {"reduce_scatter", kReduceScatter, reduce_scatter_recipes()},
-        {"allgather", kAllgather, allgather_recipes()},
-        {"broadcast", kBroadcast, broadcast_recipes()},
-        {"all_to_all", kAllToAll, all_to_all_recipes()},
-        {"all_to_all_v", kAllToAllV, all_to_all_v_recipes()},
-        {"reduce", kReduce, reduce_recipes()},
-        {"gather", kGather, gather_recipes()},
-        {"scatter", kScatter, scatter_recipes()},
-        {"barrier", kBarrier, barrier_recipes()},
+        {"allreduce", kAllreduce, allreduce::recipes()},
+        {"reduce_scatter", kReduceScatter, reduce_scatter::recipes()},
+        {"allgather", kAllgather, allgather::recipes()},
+        {"broadcast", kBroadcast, broadcast::recipes()},
+        {"all_to_all", kAllToAll, all_to_all::recipes()},
+        {"all_to_all_v", kAllToAllV, all_to_all_v::recipes()},
+        {"reduce", kReduce, reduce::recipes()},
+        {"gather", kGather, gather::recipes()},
+        {"scatter", kScatter, scatter::recipes()},
+        {"barrier", kBarrier, barrier::recipes()},
     };
     return table;
 }

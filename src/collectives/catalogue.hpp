@@ -32,16 +32,36 @@ struct Entry {
 };
 
 // One function per file of recipes.
-std::vector<Entry> allreduce_recipes();
-std::vector<Entry> reduce_scatter_recipes();
-std::vector<Entry> allgather_recipes();
-std::vector<Entry> broadcast_recipes();
-std::vector<Entry> all_to_all_recipes();
-std::vector<Entry> all_to_all_v_recipes();
-std::vector<Entry> reduce_recipes();
-std::vector<Entry> gather_recipes();
-std::vector<Entry> scatter_recipes();
-std::vector<Entry> barrier_recipes();
+namespace allreduce {
+std::vector<Entry> recipes();
+}
+namespace reduce_scatter {
+std::vector<Entry> recipes();
+}
+namespace allgather {
+std::vector<Entry> recipes();
+}
+namespace broadcast {
+std::vector<Entry> recipes();
+}
+namespace all_to_all {
+std::vector<Entry> recipes();
+}
+namespace all_to_all_v {
+std::vector<Entry> recipes();
+}
+namespace reduce {
+std::vector<Entry> recipes();
+}
+namespace gather {
+std::vector<Entry> recipes();
+}
+namespace scatter {
+std::vector<Entry> recipes();
+}
+namespace barrier {
+std::vector<Entry> recipes();
+}
 
 const std::vector<Entry>& entries(CollectiveKind kind);
 

@@ -68,7 +68,9 @@ Sizes sizes_of(CollectiveKind kind, const Site& at) {
         case CollectiveKind::scatter: return {all, one, all};
         case CollectiveKind::all_to_all: return {all, all, all};
         case CollectiveKind::all_to_all_v:
-            return {sent_before(at, rank(), nranks()), received_before(at, nranks(), rank()), {}};
+            return {all_to_all_v::sent_before(at, rank(), nranks()),
+                    all_to_all_v::received_before(at, nranks(), rank()),
+                    {}};
         case CollectiveKind::barrier: return {};
     }
     return {};

@@ -4,7 +4,7 @@
 #include "collectives/inbox.hpp"
 #include "collectives/slots.hpp"
 
-namespace peal::collectives {
+namespace peal::collectives::reduce {
 
 using namespace ir;  // NOLINT: recipes read like the IR they make
 
@@ -66,7 +66,7 @@ void pipeline(const Site& at) {
 
 }  // namespace
 
-std::vector<Entry> reduce_recipes() {
+std::vector<Entry> recipes() {
     return {
         {{"mesh", "2", "2 N; root (P+3) N", "N", "1; root P-1", "rank order", "at once"},
          mesh,
@@ -84,4 +84,4 @@ std::vector<Entry> reduce_recipes() {
     };
 }
 
-}  // namespace peal::collectives
+}  // namespace peal::collectives::reduce

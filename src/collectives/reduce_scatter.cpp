@@ -5,7 +5,7 @@
 #include "collectives/ring.hpp"
 #include "collectives/slots.hpp"
 
-namespace peal::collectives {
+namespace peal::collectives::reduce_scatter {
 
 using namespace ir;  // NOLINT: recipes read like the IR they make
 
@@ -70,7 +70,7 @@ void pipeline(const Site& at) {
 
 }  // namespace
 
-std::vector<Entry> reduce_scatter_recipes() {
+std::vector<Entry> recipes() {
     return {
         {{"mesh", "2", "(3P+1) N", "P N", "2(P-1)", "rank order", "at once"}, mesh, block_per_rank},
         {{"ring", "P", "(5P-1) N", "P N", "P", "block i: ranks i+1, i+2, ... i (mod P)", "at once"},
@@ -88,4 +88,4 @@ std::vector<Entry> reduce_scatter_recipes() {
     };
 }
 
-}  // namespace peal::collectives
+}  // namespace peal::collectives::reduce_scatter

@@ -4,7 +4,7 @@
 #include "collectives/inbox.hpp"
 #include "collectives/slots.hpp"
 
-namespace peal::collectives {
+namespace peal::collectives::scatter {
 
 using namespace ir;  // NOLINT: recipes read like the IR they make
 
@@ -80,7 +80,7 @@ void pipeline(const Site& at) {
 
 }  // namespace
 
-std::vector<Entry> scatter_recipes() {
+std::vector<Entry> recipes() {
     return {
         {{"mesh", "2", "2 N; root (2P+2) N", "P N", "1; root P-1", "-", "at once"},
          mesh,
@@ -97,4 +97,4 @@ std::vector<Entry> scatter_recipes() {
     };
 }
 
-}  // namespace peal::collectives
+}  // namespace peal::collectives::scatter

@@ -2,7 +2,7 @@
 #include "peal/communicator.hpp"
 
 #include "comm/founding.hpp"
-#include "comm/place.hpp"
+#include "comm/membership.hpp"
 #include "comm/queue.hpp"
 #include "comm/ranks.hpp"
 #include "comm/seat.hpp"
@@ -26,9 +26,9 @@ Communicator& Communicator::operator=(Communicator&&) noexcept = default;
 Communicator::~Communicator() = default;
 
 Communicator Communicator::connect() {
-    const comm::Place place = comm::take_place();
-    auto seat = std::make_shared<comm::Seat>(place.world, place.rank);
-    return {std::move(seat), queue_for(comm::found(place.world, place.rank))};
+    const comm::Membership membership = comm::join_world();
+    auto seat = std::make_shared<comm::Seat>(membership.world, membership.rank);
+    return {std::move(seat), queue_for(comm::found(membership.world, membership.rank))};
 }
 
 int Communicator::fork(int n, const std::function<void(Communicator&)>& body) {

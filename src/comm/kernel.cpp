@@ -48,7 +48,7 @@ BoundBuffer bind_private(const Plan& plan, const Buffer& buffer, const KernelArg
         reject(plan, fmt::format("'{}' is of {}, found {}", buffer.name, name(buffer.element),
                                  name(memory.element)));
     }
-    const std::uint64_t elements = buffer.bytes / bytes_of(buffer.element);
+    const std::uint64_t elements = buffer.elements();
     if (memory.count != elements) {
         reject(plan,
                fmt::format("'{}' has {} elements, found {}", buffer.name, elements, memory.count));

@@ -73,7 +73,7 @@ void Supervisor::become_rank(pid_t parent, const std::function<int()>& body) con
     _exit(body());
 }
 
-Verdict Supervisor::wait() {
+JobEnd Supervisor::wait() {
     while (running_ > 0) {
         poll_once();
         insist();

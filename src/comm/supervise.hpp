@@ -22,7 +22,7 @@ struct Mercy {
     std::chrono::milliseconds before_sigkill{1000};  // after SIGTERM
 };
 
-struct Verdict {
+struct JobEnd {
     // The worst exit status of all ranks; 128 + the number of a signal. A rank that the supervisor
     // had to end does not count.
     int status = 0;
@@ -46,7 +46,7 @@ public:
     // Waits for all ranks. A rank fails if a signal ends it, if its status is not 0, or if it was
     // here and did not leave. The first failure raises the alarm; ranks that do not end then are
     // ended.
-    Verdict wait();
+    JobEnd wait();
 
 private:
     struct Child {
@@ -69,7 +69,7 @@ private:
     SignalGate gate_;
     std::vector<Child> children_;
     int running_ = 0;
-    Verdict verdict_;
+    JobEnd verdict_;
     int next_signal_ = 0;  // what those that still run get at insist_at_; 0: they have done nothing
     std::chrono::steady_clock::time_point insist_at_{};
 };

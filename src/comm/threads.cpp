@@ -12,7 +12,7 @@
 namespace peal::comm {
 namespace {
 
-std::exception_ptr run_rank(const std::shared_ptr<World>& world, int rank, const RankBody& body) {
+std::exception_ptr failure_of(const std::shared_ptr<World>& world, int rank, const RankBody& body) {
     try {
         world->enter(rank);
         body(world, rank);
@@ -42,7 +42,7 @@ void run_threads(int nranks, const RankBody& body) {
     threads.reserve(nranks);
     for (int rank = 0; rank < nranks; ++rank) {
         try {
-            threads.emplace_back([&, rank] { failures[rank] = run_rank(world, rank, body); });
+            threads.emplace_back([&, rank] { failures[rank] = failure_of(world, rank, body); });
         } catch (const std::system_error& error) {
             failures[rank] = std::make_exception_ptr(
                 Error(Fault::resource, fmt::format("cannot start rank {} of {} as a thread: {}",

@@ -15,7 +15,7 @@
 namespace peal::draw {
 namespace {
 
-constexpr std::size_t kMargin = 2;
+constexpr std::size_t kIndent = 2;
 constexpr std::size_t kGap = 4;         // right of a label: room for an arrow to leave
 constexpr std::size_t kLeastGap = 2;    // where room is scarce
 constexpr std::size_t kNarrowest = 20;  // columns of a lane, with its gap
@@ -46,12 +46,12 @@ std::vector<std::size_t> lane_widths(const Diagram& diagram, std::size_t room) {
     return widths;
 }
 
-class Picture {
+class TextPicture {
 public:
-    Picture(const Diagram& diagram, const TerminalOptions& options,
-            const std::vector<std::size_t>& widths, const Glyphs& glyphs)
+    TextPicture(const Diagram& diagram, const TerminalOptions& options,
+                const std::vector<std::size_t>& widths, const Glyphs& glyphs)
         : diagram_(diagram), options_(options), glyphs_(glyphs) {
-        rails_.push_back(kMargin);
+        rails_.push_back(kIndent);
         for (const std::size_t width : widths) rails_.push_back(rails_.back() + width);
     }
 
@@ -169,7 +169,7 @@ private:
         if (first < last) canvas_.put(line, column + width - 1, " ", Style::clash);
     }
     void draw_title_below(std::size_t line, std::size_t first) {
-        const std::size_t width = std::min(width_of(diagram_.title), options_.width - kMargin);
+        const std::size_t width = std::min(width_of(diagram_.title), options_.width - kIndent);
         const std::size_t column = std::min(first + 2, options_.width - width);
         for (const std::string& text : wrap(diagram_.title, width, 0, glyphs_.ellipsis)) {
             canvas_.put(line++, column, text, Style::clash);
@@ -190,7 +190,7 @@ std::string to_list(const Diagram& diagram, const TerminalOptions& options, cons
     Canvas canvas;
     const std::size_t rank_width =
         diagram.lanes.empty() ? 0 : ranks_text({diagram.lanes.back()}).size();
-    const std::size_t label_column = kMargin + 8 + rank_width;
+    const std::size_t label_column = kIndent + 8 + rank_width;
     const std::size_t room = std::max(options.width, label_column + kNarrowest) - label_column;
     std::size_t line = 0;
     for (std::size_t i = 0; i < diagram.events.size(); ++i) {
@@ -201,8 +201,8 @@ std::string to_list(const Diagram& diagram, const TerminalOptions& options, cons
         }
         const Style style = event.clash ? Style::clash : Style::plain;
         if (event.clash) canvas.put(line, 0, glyphs.clash, style);
-        canvas.put(line, kMargin, fmt::format("{:>3}", i + 1), Style::dim);
-        canvas.put(line, kMargin + 5, ranks_text({diagram.lanes[event.lane]}), Style::bold);
+        canvas.put(line, kIndent, fmt::format("{:>3}", i + 1), Style::dim);
+        canvas.put(line, kIndent + 5, ranks_text({diagram.lanes[event.lane]}), Style::bold);
         for (const std::string& text : wrap(label, room, 2, glyphs.ellipsis)) {
             canvas.put(line++, label_column, text, style);
         }
@@ -216,8 +216,8 @@ std::string ranks_line(std::string_view what, const std::vector<std::int32_t>& r
     if (ranks.empty()) return "";
     std::string lines;
     const std::string text = fmt::format("{}: {}", what, ranks_text(ranks));
-    for (const std::string& line : wrap(text, options.width - kMargin, 2, "")) {
-        lines += fmt::format("{:{}}{}\n", "", kMargin, line);
+    for (const std::string& line : wrap(text, options.width - kIndent, 2, "")) {
+        lines += fmt::format("{:{}}{}\n", "", kIndent, line);
     }
     return lines;
 }
@@ -227,10 +227,10 @@ std::string ranks_line(std::string_view what, const std::vector<std::int32_t>& r
 std::string to_terminal(const Diagram& diagram, const TerminalOptions& options) {
     const Glyphs& glyphs = options.unicode ? kUnicode : kAscii;
     // The gap right of the last lane stays empty.
-    const std::size_t room = options.width + kLeastGap - std::min(options.width, kMargin);
+    const std::size_t room = options.width + kLeastGap - std::min(options.width, kIndent);
     const auto draw = [&](const Diagram& what) {
         const std::vector<std::size_t> widths = lane_widths(what, room);
-        return widths.empty() ? "" : Picture(what, options, widths, glyphs).draw();
+        return widths.empty() ? "" : TextPicture(what, options, widths, glyphs).draw();
     };
     std::string text = draw(diagram);
     if (text.empty()) {

@@ -8,7 +8,7 @@
 namespace peal {
 namespace {
 
-constexpr std::uint32_t kNone = UINT32_MAX;
+constexpr std::uint32_t kNoStore = UINT32_MAX;
 
 // Goes backwards through a plan; stores travel with it until something stops them.
 class Hoister {
@@ -16,7 +16,7 @@ public:
     explicit Hoister(Plan& plan)
         : plan_(plan),
           blocks_(plan.instructions),
-          store_of_(blocks_.size(), kNone),
+          store_of_(blocks_.size(), kNoStore),
           gone_(plan.instructions.size()) {}
 
     void run() {
@@ -55,7 +55,7 @@ private:
     void meet_store(const Action& action, Range& dst) {
         if (!is_tile(dst)) return;
         const std::uint32_t id = store_of_[blocks_.of(dst)];
-        if (id == kNone) return;
+        if (id == kNoStore) return;
         if (may_write(action, stores_[id].dst)) {
             dst = stores_[id].dst;
             gone_[stores_[id].at] = true;
@@ -92,7 +92,7 @@ private:
 
     void stop(std::uint32_t id) {
         stores_[id].live = false;
-        store_of_[stores_[id].tile] = kNone;
+        store_of_[stores_[id].tile] = kNoStore;
     }
 
     void stop_window_stores() {

@@ -40,15 +40,15 @@
 namespace peal {
 namespace {
 
-using Json = nlohmann::ordered_json;
+using OrderedJson = nlohmann::ordered_json;
 
 // Text that is not UTF-8 must not stop a plan from being written.
-std::string line(const Json& json) {
-    return json.dump(-1, ' ', false, Json::error_handler_t::replace);
+std::string line(const OrderedJson& json) {
+    return json.dump(-1, ' ', false, OrderedJson::error_handler_t::replace);
 }
 
-Json json_of(const Range& range) {
-    Json json;
+OrderedJson json_of(const Range& range) {
+    OrderedJson json;
     if (range.buffer == kTile) {
         json["buffer"] = "tile";
     } else {
@@ -60,27 +60,27 @@ Json json_of(const Range& range) {
     return json;
 }
 
-Json json_of(const Cell& cell) {
+OrderedJson json_of(const Cell& cell) {
     return {{"buffer", cell.buffer}, {"rank", cell.rank}, {"index", cell.index}};
 }
 
-Json json_of(const Value& value) {
-    Json json = {{"constant", value.constant}};
+OrderedJson json_of(const Value& value) {
+    OrderedJson json = {{"constant", value.constant}};
     if (value.per_generation != 0) json["per_generation"] = value.per_generation;
     return json;
 }
 
-Json json_of(double scalar) {
+OrderedJson json_of(double scalar) {
     if (std::isfinite(scalar)) return scalar;
     return fmt::format("{}", scalar);
 }
 
 struct ActionWriter {
-    Json operator()(const Copy& copy) const {
+    OrderedJson operator()(const Copy& copy) const {
         return {{"do", kCopyWord}, {"dst", json_of(copy.dst)}, {"src", json_of(copy.src)}};
     }
-    Json operator()(const Reduce& reduce) const {
-        Json sources = Json::array();
+    OrderedJson operator()(const Reduce& reduce) const {
+        OrderedJson sources = OrderedJson::array();
         for (const Range& source : reduce.src) sources.push_back(json_of(source));
         return {{"do", kReduceWord},
                 {"op", name(reduce.op)},
@@ -88,69 +88,69 @@ struct ActionWriter {
                 {"dst", json_of(reduce.dst)},
                 {"src", std::move(sources)}};
     }
-    Json operator()(const Accumulate& accumulate) const {
+    OrderedJson operator()(const Accumulate& accumulate) const {
         return {{"do", kAccumulateWord},
                 {"element", name(accumulate.element)},
                 {"dst", json_of(accumulate.dst)},
                 {"src", json_of(accumulate.src)}};
     }
-    Json operator()(const Map& map) const {
-        Json json = {{"do", kMapWord},
-                     {"op", name(map.op)},
-                     {"element", name(map.element)},
-                     {"scalar", json_of(map.scalar)},
-                     {"dst", json_of(map.dst)},
-                     {"src", json_of(map.src)}};
+    OrderedJson operator()(const Map& map) const {
+        OrderedJson json = {{"do", kMapWord},
+                            {"op", name(map.op)},
+                            {"element", name(map.element)},
+                            {"scalar", json_of(map.scalar)},
+                            {"dst", json_of(map.dst)},
+                            {"src", json_of(map.src)}};
         if (map.from != Map{}.from) json["from"] = name(map.from);
         return json;
     }
-    Json operator()(const Notify& notify) const {
+    OrderedJson operator()(const Notify& notify) const {
         return {{"do", kNotifyWord},
                 {"op", name(notify.op)},
                 {"cell", json_of(notify.cell)},
                 {"value", json_of(notify.value)}};
     }
-    Json operator()(const Wait& wait) const {
+    OrderedJson operator()(const Wait& wait) const {
         return {{"do", kWaitWord},
                 {"compare", name(wait.compare)},
                 {"cell", json_of(wait.cell)},
                 {"value", json_of(wait.value)}};
     }
-    Json operator()(const SetFlag& flag) const { return flag_json(kSetFlagWord, flag); }
-    Json operator()(const WaitFlag& flag) const { return flag_json(kWaitFlagWord, flag); }
-    Json operator()(const PipeBarrier& barrier) const {
+    OrderedJson operator()(const SetFlag& flag) const { return flag_json(kSetFlagWord, flag); }
+    OrderedJson operator()(const WaitFlag& flag) const { return flag_json(kWaitFlagWord, flag); }
+    OrderedJson operator()(const PipeBarrier& barrier) const {
         return {{"do", kPipeBarrierWord}, {"drain", name(barrier.pipe)}};
     }
 
 private:
     template <class Flag>
-    static Json flag_json(std::string_view word, const Flag& flag) {
+    static OrderedJson flag_json(std::string_view word, const Flag& flag) {
         return {
             {"do", word}, {"from", name(flag.from)}, {"to", name(flag.to)}, {"event", flag.event}};
     }
 };
 
-Json json_of(const Instruction& instruction) {
-    Json json = std::visit(ActionWriter{}, instruction.action);
+OrderedJson json_of(const Instruction& instruction) {
+    OrderedJson json = std::visit(ActionWriter{}, instruction.action);
     if (instruction.pipe != Pipe::none) json["pipe"] = name(instruction.pipe);
     if (instruction.line != 0) json["line"] = instruction.line;
     if (instruction.joined) json["joined"] = true;
     return json;
 }
 
-Json json_of(const Buffer& buffer) {
-    Json json = {{"name", buffer.name},
-                 {"kind", name(buffer.kind)},
-                 {"direction", name(buffer.direction)},
-                 {"element", name(buffer.element)}};
+OrderedJson json_of(const Buffer& buffer) {
+    OrderedJson json = {{"name", buffer.name},
+                        {"kind", name(buffer.kind)},
+                        {"direction", name(buffer.direction)},
+                        {"element", name(buffer.element)}};
     if (buffer.bytes != 0) json["bytes"] = buffer.bytes;
     if (buffer.cells != 0) json["cells"] = buffer.cells;
     if (buffer.cell_stride != kCacheLineBytes) json["cell_stride"] = buffer.cell_stride;
     return json;
 }
 
-Json json_of(const Source& source) {
-    Json json = {{"name", source.name()}, {"text", source.text()}};
+OrderedJson json_of(const Source& source) {
+    OrderedJson json = {{"name", source.name()}, {"text", source.text()}};
     for (const Source::Part& part : source.included()) {
         json["included"].push_back({{"name", part.name}, {"first_line", part.first_line}});
     }
@@ -174,7 +174,7 @@ public:
         for (std::size_t i = 0; i < count; ++i) {
             body += fmt::format("{}\n{}", i == 0 ? "" : ",", plan_text(plans[i]));
         }
-        Json sources = Json::array();
+        OrderedJson sources = OrderedJson::array();
         for (const SourcePtr& source : sources_) sources.push_back(json_of(*source));
         return fmt::format(
             "{{\"format\": \"{}\", \"version\": {},\n \"sources\": {},\n "

@@ -11,11 +11,11 @@
 namespace peal {
 namespace {
 
-constexpr std::uint32_t kNone = UINT32_MAX;
+constexpr std::uint32_t kNobody = UINT32_MAX;
 
 class Renamer {
 public:
-    explicit Renamer(Plan& plan) : plan_(plan), writer_of_(plan.tile_bytes, kNone) {}
+    explicit Renamer(Plan& plan) : plan_(plan), writer_of_(plan.tile_bytes, kNobody) {}
 
     void run() {
         for (const Instruction& instruction : plan_.instructions) follow(instruction.action);
@@ -76,13 +76,13 @@ private:
     // All writes that the bytes come from, as one group. Where nobody wrote anything, the read is
     // as good as a write.
     std::uint32_t joined_writes(const Range& range) {
-        std::uint32_t group = kNone;
+        std::uint32_t group = kNobody;
         writer_of_.visit(range.offset, end_of(range),
                          [&](std::uint64_t, std::uint64_t, std::uint32_t writer) {
-                             if (writer == kNone) return;
-                             group = group == kNone ? writer : join(group, writer);
+                             if (writer == kNobody) return;
+                             group = group == kNobody ? writer : join(group, writer);
                          });
-        if (group == kNone) return add_write(range);
+        if (group == kNobody) return add_write(range);
         extend(writes_[root(group)], range.offset, end_of(range));
         return group;
     }

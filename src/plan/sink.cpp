@@ -12,7 +12,7 @@
 namespace peal {
 namespace {
 
-constexpr std::uint32_t kNone = UINT32_MAX;
+constexpr std::uint32_t kNoWork = UINT32_MAX;
 
 class Sinker {
 public:
@@ -39,7 +39,7 @@ private:
     };
     struct Tile {
         std::uint32_t uses_left = 0;
-        std::uint32_t held = kNone;  // the work that yields it, unless it is in tile memory
+        std::uint32_t held = kNoWork;  // the work that yields it, unless it is in tile memory
     };
 
     void step(Instruction& instruction) {
@@ -55,7 +55,7 @@ private:
 
     void join(Instruction& instruction, Copy& copy) {
         const std::uint32_t held = held_behind(copy.src);
-        if (held == kNone) return settle(instruction, copy.dst);
+        if (held == kNoWork) return settle(instruction, copy.dst);
         if (is_load(held)) {
             const Range source = loaded_from(held, copy.src);
             if (source == copy.dst) return use(copy.src);  // the bytes are there already
@@ -75,12 +75,12 @@ private:
     void join(Instruction& instruction, Reduce& reduce) {
         const std::uint32_t chain = extendable(reduce);
         std::vector<Range> sources;
-        if (chain != kNone) {
+        if (chain != kNoWork) {
             use(reduce.src.front());
             sources = std::move(std::get<Reduce>(held_[chain].work.action).src);
         }
         const std::size_t taken = sources.size();
-        for (std::size_t i = chain != kNone; i < reduce.src.size(); ++i) {
+        for (std::size_t i = chain != kNoWork; i < reduce.src.size(); ++i) {
             sources.push_back(direct_source(reduce.src[i], reduce.dst, reduce.element));
         }
         reduce.src = std::move(sources);
@@ -90,7 +90,7 @@ private:
     // What it adds to is no value, so it is written down here; but its source must be another.
     void join(Instruction& instruction, Accumulate& accumulate) {
         const std::uint32_t held = held_behind(accumulate.src);
-        if (held != kNone && is_load(held) &&
+        if (held != kNoWork && is_load(held) &&
             overlaps(loaded_from(held, accumulate.src), accumulate.dst)) {
             put_down(held);
         }
@@ -116,17 +116,17 @@ private:
     std::uint32_t extendable(const Reduce& reduce) const {
         const Range& first = reduce.src.front();
         const std::uint32_t held = held_behind(first);
-        if (held == kNone || !blocks_.is_whole_value(first)) return kNone;
+        if (held == kNoWork || !blocks_.is_whole_value(first)) return kNoWork;
         const auto* inner = std::get_if<Reduce>(&held_[held].work.action);
         const bool same = inner && inner->op == reduce.op && inner->element == reduce.element;
-        return same && may_write(held, reduce.dst) ? held : kNone;
+        return same && may_write(held, reduce.dst) ? held : kNoWork;
     }
 
     // Where to read a source of element-wise work: straight from where its tile was loaded, or from
     // the tile.
     Range direct_source(const Range& source, const Range& dst, Element element) {
         const std::uint32_t held = held_behind(source);
-        if (held == kNone) return source;
+        if (held == kNoWork) return source;
         if (is_load(held)) {
             const Range direct = loaded_from(held, source);
             if (element_fits(direct, element) && equal_or_disjoint(dst, direct)) {
@@ -153,7 +153,7 @@ private:
 
     // `reused` is the held work that this instruction continues: its first `known` sources are in
     // the index under that number already.
-    void settle(Instruction& instruction, const Range& dst, std::uint32_t reused = kNone,
+    void settle(Instruction& instruction, const Range& dst, std::uint32_t reused = kNoWork,
                 std::size_t known = 0) {
         if (blocks_.is_whole_value(dst) && can_wait(instruction, dst)) {
             return hold(instruction, blocks_.of(dst), reused, known);
@@ -174,7 +174,7 @@ private:
 
     void hold(Instruction& instruction, std::uint32_t tile, std::uint32_t reused,
               std::size_t known) {
-        const bool fresh = reused == kNone;
+        const bool fresh = reused == kNoWork;
         const auto id = fresh ? static_cast<std::uint32_t>(held_.size()) : reused;
         if (fresh) held_.push_back({{}, tile});
         Held& held = held_[id];
@@ -207,7 +207,7 @@ private:
     // Writes held work down here, into its tile.
     void put_down(std::uint32_t id) {
         held_[id].live = false;
-        tiles_[held_[id].tile].held = kNone;
+        tiles_[held_[id].tile].held = kNoWork;
         write(std::move(held_[id].work));
     }
 
@@ -221,15 +221,15 @@ private:
     // One of the uses of the tile behind `source` is taken care of.
     void use(const Range& source) {
         Tile& tile = tiles_[blocks_.of(source)];
-        if (--tile.uses_left > 0 || tile.held == kNone) return;
+        if (--tile.uses_left > 0 || tile.held == kNoWork) return;
         held_[tile.held].live = false;
-        tile.held = kNone;
+        tile.held = kNoWork;
     }
 
     // ---- questions
 
     std::uint32_t held_behind(const Range& source) const {
-        return is_tile(source) ? tiles_[blocks_.of(source)].held : kNone;
+        return is_tile(source) ? tiles_[blocks_.of(source)].held : kNoWork;
     }
     bool is_load(std::uint32_t held) const {
         return std::holds_alternative<Copy>(held_[held].work.action);

@@ -42,9 +42,8 @@ std::vector<WindowSpec> DeviceKernel::windows(int nranks) const {
     std::vector<WindowSpec> specs;
     for (const Buffer& buffer : kernel->plans[0].buffers) {
         if (buffer.kind == BufferKind::window) {
-            specs.push_back({.name = buffer.name,
-                             .element = buffer.element,
-                             .shape = {buffer.bytes / bytes_of(buffer.element)}});
+            specs.push_back(
+                {.name = buffer.name, .element = buffer.element, .shape = {buffer.elements()}});
         } else if (buffer.kind == BufferKind::signal) {
             specs.push_back({.name = buffer.name,
                              .element = buffer.element,

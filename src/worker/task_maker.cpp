@@ -163,8 +163,7 @@ private:
         const auto* tensor = std::get_if<Tensor>(&argument.value);
         if (tensor == nullptr) reject(member, buffer, "a tensor", "something else");
         if (tensor->element() != buffer.element || tensor->bytes() != buffer.bytes) {
-            reject(member, buffer,
-                   to_text(buffer.element, {buffer.bytes / bytes_of(buffer.element)}),
+            reject(member, buffer, to_text(buffer.element, {buffer.elements()}),
                    to_text(tensor->element(), tensor->shape()));
         }
         if (!tensor->is_on_host() && tensor->rank() != member.device) {
@@ -247,8 +246,7 @@ private:
         }
         if (!has_signals && window.bytes >= buffer.bytes && spec.element == buffer.element) return;
         reject(member, buffer,
-               fmt::format("a window of at least {}",
-                           to_text(buffer.element, {buffer.bytes / bytes_of(buffer.element)})),
+               fmt::format("a window of at least {}", to_text(buffer.element, {buffer.elements()})),
                found());
     }
 

@@ -7,7 +7,7 @@
 #include "check/possible.hpp"
 
 namespace peal {
-namespace {
+namespace accumulate_test {
 
 using namespace test;  // NOLINT
 using testing::ElementsAre;
@@ -348,5 +348,5 @@ TEST(LastWriter, IsNobodyWhenTheOutputIsStillWhatTheCallerStaged) {
     EXPECT_EQ(report.violations[0].steps.size(), 1u);
 }
 
-}  // namespace
+}  // namespace accumulate_test
 }  // namespace peal

@@ -4,7 +4,7 @@
 #include <gtest/gtest.h>
 
 namespace peal::checker {
-namespace {
+namespace condition_test {
 
 TEST(Condition, ImpliesIsInclusion) {
     constexpr Compare kAll[] = {Compare::eq, Compare::ne, Compare::gt,
@@ -27,5 +27,5 @@ TEST(Condition, ImpliesIsInclusion) {
     }
 }
 
-}  // namespace
+}  // namespace condition_test
 }  // namespace peal::checker

@@ -9,7 +9,7 @@
 #include "check/random_programs.hpp"
 
 namespace peal {
-namespace {
+namespace crosscheck_test {
 
 using namespace test;  // NOLINT
 using Kinds = std::set<ViolationKind>;
@@ -125,5 +125,5 @@ TEST(CrossCheck, GatheringPrograms) {
                           ViolationKind::unwritten_read, ViolationKind::wrong_result});
 }
 
-}  // namespace
+}  // namespace crosscheck_test
 }  // namespace peal

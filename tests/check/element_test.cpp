@@ -9,7 +9,7 @@
 #include "check/plans.hpp"
 
 namespace peal {
-namespace {
+namespace element_test {
 
 using namespace test;  // NOLINT
 using ::testing::ElementsAre;
@@ -258,5 +258,5 @@ TEST(Orders, MatterToFloatingNumbersOnly) {
     }
 }
 
-}  // namespace
+}  // namespace element_test
 }  // namespace peal

@@ -9,7 +9,7 @@
 #include "plan/pipes.hpp"
 
 namespace peal {
-namespace {
+namespace host_form_test {
 
 using namespace test;  // NOLINT
 
@@ -100,5 +100,5 @@ TEST(HostForm, OfAKernelWithLateFlagsIsProved) {
     }
 }
 
-}  // namespace
+}  // namespace host_form_test
 }  // namespace peal

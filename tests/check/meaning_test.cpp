@@ -9,7 +9,7 @@
 #include "peal/error.hpp"
 
 namespace peal {
-namespace {
+namespace meaning_test {
 
 using testing::ElementsAre;
 using testing::HasSubstr;
@@ -131,5 +131,5 @@ TEST(Ports, AreMissed) {
     EXPECT_THROW(meaning_of(collective, std::vector<Plan>{}), Error);
 }
 
-}  // namespace
+}  // namespace meaning_test
 }  // namespace peal

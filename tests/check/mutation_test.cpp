@@ -10,7 +10,7 @@
 #include "peal/error.hpp"
 
 namespace peal {
-namespace {
+namespace mutation_test {
 
 enum class Change { deleted, earlier, later, shifted };
 
@@ -203,5 +203,5 @@ INSTANTIATE_TEST_SUITE_P(All, Mutation, testing::ValuesIn(cases()), [](const aut
            std::to_string(info.param.nranks);
 });
 
-}  // namespace
+}  // namespace mutation_test
 }  // namespace peal

@@ -6,7 +6,7 @@
 #include "check/plans.hpp"
 
 namespace peal {
-namespace {
+namespace pipe_test {
 
 using namespace test;  // NOLINT
 using testing::ElementsAre;
@@ -516,5 +516,5 @@ TEST(OverlappingTiles, AreNoMatterWithoutPipes) {
     EXPECT_EQ(check_one(plans.list()).verdict, Verdict::proved);
 }
 
-}  // namespace
+}  // namespace pipe_test
 }  // namespace peal

@@ -6,7 +6,7 @@
 #include "check/recipes.hpp"
 
 namespace peal {
-namespace {
+namespace proof_test {
 
 using namespace test;  // NOLINT
 using testing::ElementsAre;
@@ -249,5 +249,5 @@ TEST(Redundant, AWaitForWhatIsKnown) {
                                                         "wait signal[0] >= generation + 1"));
 }
 
-}  // namespace
+}  // namespace proof_test
 }  // namespace peal

@@ -9,7 +9,7 @@
 #include "support/placement_suffix.hpp"
 
 namespace peal {
-namespace {
+namespace recipe_proof_test {
 
 struct Case {
     CollectiveKind kind;
@@ -124,5 +124,5 @@ TEST(OpenRecipe, NeedsItsWindowsInTurn) {
     }
 }
 
-}  // namespace
+}  // namespace recipe_proof_test
 }  // namespace peal

@@ -11,7 +11,7 @@
 #include "peal/error.hpp"
 
 namespace peal {
-namespace {
+namespace signal_test {
 
 using namespace test;  // NOLINT
 using ::testing::Each;
@@ -212,5 +212,5 @@ TEST(SharedSignals, HaveOneType) {
     }
 }
 
-}  // namespace
+}  // namespace signal_test
 }  // namespace peal

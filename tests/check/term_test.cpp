@@ -10,7 +10,7 @@
 #include "check/plans.hpp"
 
 namespace peal::checker {
-namespace {
+namespace term_test {
 
 using testing::ElementsAre;
 
@@ -229,5 +229,5 @@ TEST_F(TermTest, TextOfAGiantStaysShort) {
     EXPECT_LT(text(content).size(), 5000u);
 }
 
-}  // namespace
+}  // namespace term_test
 }  // namespace peal::checker

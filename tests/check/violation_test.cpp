@@ -8,7 +8,7 @@
 #include "peal/error.hpp"
 
 namespace peal {
-namespace {
+namespace violation_test {
 
 using namespace test;  // NOLINT
 using testing::Contains;
@@ -554,5 +554,5 @@ TEST(Bounds, MaxViolations) {
     EXPECT_EQ(check_one(plans.list(), nullptr, options).violations.size(), 3u);
 }
 
-}  // namespace
+}  // namespace violation_test
 }  // namespace peal

@@ -16,7 +16,7 @@
 #include "peal/collective.hpp"
 
 namespace peal::test {
-namespace {
+namespace bench_test {
 
 using ::testing::ElementsAre;
 using ::testing::EndsWith;
@@ -168,5 +168,5 @@ TEST(PealTune, BadUsageIsToldBeforeAnythingIsMeasured) {
               "peal: cannot write the profile /dev/null/profile: Not a directory\n");
 }
 
-}  // namespace
+}  // namespace bench_test
 }  // namespace peal::test

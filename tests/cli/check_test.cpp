@@ -7,7 +7,7 @@
 #include "cli/command.hpp"
 
 namespace peal::test {
-namespace {
+namespace check_test {
 
 using ::testing::HasSubstr;
 using ::testing::StartsWith;
@@ -155,5 +155,5 @@ TEST(PealCheck, BadUsage) {
     EXPECT_NE(error({"check", file.path()}), "");
 }
 
-}  // namespace
+}  // namespace check_test
 }  // namespace peal::test

@@ -10,7 +10,7 @@
 #include "cli/document.hpp"
 
 namespace peal::test {
-namespace {
+namespace communicator_doc_test {
 
 std::vector<std::string> sorted_lines(const std::string& text) {
     auto lines = lines_of(std::regex_replace(text, std::regex("loss [0-9.]+"), "loss <number>"));
@@ -51,5 +51,5 @@ TEST(CommunicatorDocument, EveryCommandDoesWhatItSays) {
     EXPECT_GE(count, 4);
 }
 
-}  // namespace
+}  // namespace communicator_doc_test
 }  // namespace peal::test

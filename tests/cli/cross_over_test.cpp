@@ -7,7 +7,7 @@
 #include <limits>
 
 namespace peal::cli {
-namespace {
+namespace cross_over_test {
 
 using ::testing::ElementsAre;
 
@@ -57,5 +57,5 @@ TEST(CrossOver, WhatReachesIsFollowedByWhatWorksEverywhere) {
                 ElementsAre(reach, rule(comm::Rule::kAny, "pipeline", 1 << 20)));
 }
 
-}  // namespace
+}  // namespace cross_over_test
 }  // namespace peal::cli

@@ -8,7 +8,7 @@
 #include "cli/command.hpp"
 
 namespace peal::test {
-namespace {
+namespace examples_test {
 
 Ran launch(int nranks, const std::string& example) {
     return peal({"launch", "-n", std::to_string(nranks), "./" + example}, PEAL_EXAMPLES);
@@ -54,5 +54,5 @@ TEST_P(CommunicatorExamples, TheTourIsRight) {
 
 INSTANTIATE_TEST_SUITE_P(Ranks, CommunicatorExamples, ::testing::Values(2, 4));
 
-}  // namespace
+}  // namespace examples_test
 }  // namespace peal::test

@@ -12,7 +12,7 @@
 #include "cli/document.hpp"
 
 namespace peal::test {
-namespace {
+namespace launch_test {
 
 using ::testing::ElementsAre;
 using ::testing::UnorderedElementsAre;
@@ -161,5 +161,5 @@ TEST_F(PealLaunch, BadUsageSaysWhatAndWhatToDo) {
               "-n is required\nRun with --help for more information.\n");
 }
 
-}  // namespace
+}  // namespace launch_test
 }  // namespace peal::test

@@ -7,7 +7,7 @@
 #include "peal/collective.hpp"
 
 namespace peal::test {
-namespace {
+namespace processes_test {
 
 using ::testing::AllOf;
 using ::testing::EndsWith;
@@ -87,5 +87,5 @@ TEST(Processes, BadUsage) {
               "peal: --timeout: expected more than 0 seconds, found 0\n");
 }
 
-}  // namespace
+}  // namespace processes_test
 }  // namespace peal::test

@@ -7,7 +7,7 @@
 #include "cli/pto_kernels.hpp"
 
 namespace peal::test {
-namespace {
+namespace pto_bad_input_test {
 
 using ::testing::AllOf;
 using ::testing::HasSubstr;
@@ -232,5 +232,5 @@ TEST(PtoBadInput, NeverReturns) {
         "peal: --trace-timeout: expected more than 0 seconds, found 0\n");
 }
 
-}  // namespace
+}  // namespace pto_bad_input_test
 }  // namespace peal::test

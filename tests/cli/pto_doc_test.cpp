@@ -10,7 +10,7 @@
 #include "cli/document.hpp"
 
 namespace peal::test {
-namespace {
+namespace pto_doc_test {
 
 // What a check costs differs from run to run and with the emitter, and so do its columns' widths.
 std::string without_cost(const std::string& text) {
@@ -64,5 +64,5 @@ TEST(PtoDocument, ItsCodeIsPartOfTheKernel) {
     EXPECT_EQ(count, 1);
 }
 
-}  // namespace
+}  // namespace pto_doc_test
 }  // namespace peal::test

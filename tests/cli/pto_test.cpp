@@ -7,7 +7,7 @@
 #include "cli/pto_kernels.hpp"
 
 namespace peal::test {
-namespace {
+namespace pto_test {
 
 using ::testing::AllOf;
 using ::testing::HasSubstr;
@@ -294,5 +294,5 @@ TEST(PtoRun, DeadlocksAreReported) {
                       HasSubstr("stuck.cpp:" + std::to_string(kBodyLine)), HasSubstr("sees 0")));
 }
 
-}  // namespace
+}  // namespace pto_test
 }  // namespace peal::test

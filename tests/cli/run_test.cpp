@@ -8,7 +8,7 @@
 #include "peal/collective.hpp"
 
 namespace peal::test {
-namespace {
+namespace run_test {
 
 using ::testing::HasSubstr;
 using ::testing::MatchesRegex;
@@ -264,5 +264,5 @@ TEST(Readme, ShowsTheExampleAsItIs) {
     EXPECT_THAT(read_file(PEAL_SOURCE_DIR "/examples/mesh_allreduce.peal"), HasSubstr(code));
 }
 
-}  // namespace
+}  // namespace run_test
 }  // namespace peal::test

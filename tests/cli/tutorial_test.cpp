@@ -10,7 +10,7 @@
 #include "cli/document.hpp"
 
 namespace peal::test {
-namespace {
+namespace tutorial_test {
 
 // Times differ from run to run, and with them the width of their column.
 std::string without_times(const std::string& text) {
@@ -43,5 +43,5 @@ TEST(Tutorial, EveryCommandDoesWhatItSays) {
     EXPECT_GE(sessions, 4);
 }
 
-}  // namespace
+}  // namespace tutorial_test
 }  // namespace peal::test

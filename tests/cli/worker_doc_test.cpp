@@ -12,7 +12,7 @@
 #include "worker/example.hpp"
 
 namespace peal::test {
-namespace {
+namespace worker_doc_test {
 
 using worker::test::ExampleRun;
 using worker::test::run_example;
@@ -72,5 +72,5 @@ TEST(WorkerDocument, EveryCommandDoesWhatItSays) {
     EXPECT_TRUE(std::filesystem::remove(PEAL_WORKER_EXAMPLES "/out.json"));
 }
 
-}  // namespace
+}  // namespace worker_doc_test
 }  // namespace peal::test

@@ -6,7 +6,7 @@
 #include "comm/outcomes.hpp"
 
 namespace peal::comm {
-namespace {
+namespace bad_arguments_test {
 
 using test::told_by;
 
@@ -169,5 +169,5 @@ TEST(BadArguments, WindowsThatDoNotFit) {
     EXPECT_EQ(messages[1], "window: rank 0 found no memory for it");
 }
 
-}  // namespace
+}  // namespace bad_arguments_test
 }  // namespace peal::comm

@@ -11,7 +11,7 @@
 #include "comm/attempt.hpp"
 
 namespace peal::comm {
-namespace {
+namespace communicator_results_test {
 
 using test::Attempt;
 using test::Ranks;
@@ -187,5 +187,5 @@ INSTANTIATE_TEST_SUITE_P(All, CommunicatorResults,
                                           testing::Values(1, 2, 3, 5)),
                          case_name);
 
-}  // namespace
+}  // namespace communicator_results_test
 }  // namespace peal::comm

@@ -16,7 +16,7 @@
 #include "comm/world.hpp"
 
 namespace peal::comm {
-namespace {
+namespace extents_test {
 
 using test::message_of;
 using ::testing::Each;
@@ -179,5 +179,5 @@ TEST(Extents, ManyThreadsAtOnce) {
     for (std::thread& thread : threads) thread.join();
 }
 
-}  // namespace
+}  // namespace extents_test
 }  // namespace peal::comm

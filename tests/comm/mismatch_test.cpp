@@ -6,7 +6,7 @@
 #include "comm/outcomes.hpp"
 
 namespace peal::comm {
-namespace {
+namespace mismatch_test {
 
 using test::told;
 using test::told_by;
@@ -198,5 +198,5 @@ TEST(BrokenCommunicator, FailsEveryCallThatWasStarted) {
     });
 }
 
-}  // namespace
+}  // namespace mismatch_test
 }  // namespace peal::comm

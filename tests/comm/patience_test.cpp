@@ -9,7 +9,7 @@
 #include "comm/ranks.hpp"
 
 namespace peal::comm {
-namespace {
+namespace patience_test {
 
 using std::chrono::milliseconds;
 
@@ -161,5 +161,5 @@ TEST(Patience, ManyProcessesPassATokenRound) {
     EXPECT_EQ(status, 0);
 }
 
-}  // namespace
+}  // namespace patience_test
 }  // namespace peal::comm

@@ -15,7 +15,7 @@
 #include "comm/thrown.hpp"
 
 namespace peal::comm {
-namespace {
+namespace ranks_test {
 
 using test::message_of;
 using WorldPtr = std::shared_ptr<World>;
@@ -155,5 +155,5 @@ TEST(RunThreads, OtherExceptionsPassUnchanged) {
                  int);
 }
 
-}  // namespace
+}  // namespace ranks_test
 }  // namespace peal::comm

@@ -10,7 +10,7 @@
 #include "comm/attempt.hpp"
 
 namespace peal::comm {
-namespace {
+namespace sequences_test {
 
 using test::Task;
 
@@ -201,5 +201,5 @@ TEST(ManyCommunicators, ComeAndGo) {
     });
 }
 
-}  // namespace
+}  // namespace sequences_test
 }  // namespace peal::comm

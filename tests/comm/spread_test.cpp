@@ -7,7 +7,7 @@
 #include <vector>
 
 namespace peal::comm {
-namespace {
+namespace spread_test {
 
 // Where each rank would go, with the others where they are.
 std::vector<int> moves(const std::vector<int>& cores, const std::vector<int>& may_use) {
@@ -65,5 +65,5 @@ TEST(BetterCore, MovesComeToAnEnd) {
     }
 }
 
-}  // namespace
+}  // namespace spread_test
 }  // namespace peal::comm

@@ -12,7 +12,7 @@
 #include "comm/patience.hpp"
 
 namespace peal::comm {
-namespace {
+namespace supervise_test {
 
 using std::chrono::milliseconds;
 
@@ -30,13 +30,13 @@ int ignore_everything_but_sigkill() {
 // Ranks whose bodies are given; leaves nothing behind.
 class Supervise : public ::testing::Test {
 protected:
-    Verdict run(const std::vector<std::function<int(World&)>>& bodies) {
+    JobEnd run(const std::vector<std::function<int(World&)>>& bodies) {
         const auto world = World::create(static_cast<int>(bodies.size()));
         Supervisor supervisor(world, kLittleMercy);
         for (const auto& body : bodies) {
             supervisor.start([&] { return body(*world); });
         }
-        const Verdict verdict = supervisor.wait();
+        const JobEnd verdict = supervisor.wait();
         failed_ = world->failed_rank();
         for (std::size_t i = 0; i < bodies.size(); ++i) {
             states_.push_back(world->header().ranks[i].state);
@@ -51,12 +51,12 @@ protected:
 };
 
 TEST_F(Supervise, ARankThatLeavesOrNeverComesIsFine) {
-    const Verdict verdict = run({[](World& world) {
-                                     world.enter(0);
-                                     world.leave(0);
-                                     return 0;
-                                 },
-                                 [](World&) { return 0; }});
+    const JobEnd verdict = run({[](World& world) {
+                                    world.enter(0);
+                                    world.leave(0);
+                                    return 0;
+                                },
+                                [](World&) { return 0; }});
     EXPECT_EQ(verdict.status, 0);
     EXPECT_EQ(verdict.first_failed, -1);
     EXPECT_EQ(verdict.story, "");
@@ -65,7 +65,7 @@ TEST_F(Supervise, ARankThatLeavesOrNeverComesIsFine) {
 }
 
 TEST_F(Supervise, AStatusIsAFailure) {
-    const Verdict verdict =
+    const JobEnd verdict =
         run({[](World& world) { return wait_for_the_alarm(world, 0); }, [](World&) { return 3; }});
     EXPECT_EQ(verdict.status, 3);
     EXPECT_EQ(verdict.first_failed, 1);
@@ -75,8 +75,8 @@ TEST_F(Supervise, AStatusIsAFailure) {
 }
 
 TEST_F(Supervise, ASignalIsAFailure) {
-    const Verdict verdict = run({[](World&) { return raise(SIGKILL); },
-                                 [](World& world) { return wait_for_the_alarm(world, 1); }});
+    const JobEnd verdict = run({[](World&) { return raise(SIGKILL); },
+                                [](World& world) { return wait_for_the_alarm(world, 1); }});
     EXPECT_EQ(verdict.status, 137);
     EXPECT_EQ(verdict.first_failed, 0);
     EXPECT_EQ(verdict.story, "rank 0 was killed by signal 9 (Killed)");
@@ -84,25 +84,25 @@ TEST_F(Supervise, ASignalIsAFailure) {
 }
 
 TEST_F(Supervise, GoingWithoutLeavingIsAFailure) {
-    const Verdict verdict = run({[](World& world) {
-                                     world.enter(0);
-                                     return 0;
-                                 },
-                                 [](World& world) { return wait_for_the_alarm(world, 1); }});
+    const JobEnd verdict = run({[](World& world) {
+                                    world.enter(0);
+                                    return 0;
+                                },
+                                [](World& world) { return wait_for_the_alarm(world, 1); }});
     EXPECT_EQ(verdict.status, 1);
     EXPECT_EQ(verdict.story, "rank 0 ended without leaving its communicator");
     EXPECT_EQ(failed_, 0);
 }
 
 TEST_F(Supervise, TheWorstStatusCounts) {
-    const Verdict verdict =
+    const JobEnd verdict =
         run({[](World&) { return 3; }, [](World&) { return 7; }, [](World&) { return 5; }});
     EXPECT_EQ(verdict.status, 7);
 }
 
 TEST_F(Supervise, WhoDoesNotEndIsEndedAndNotBlamed) {
-    const Verdict verdict = run({[](World&) { return 4; }, [](World&) { return pause(); },
-                                 [](World&) { return ignore_everything_but_sigkill(); }});
+    const JobEnd verdict = run({[](World&) { return 4; }, [](World&) { return pause(); },
+                                [](World&) { return ignore_everything_but_sigkill(); }});
     EXPECT_EQ(verdict.status, 4);
     EXPECT_EQ(verdict.story, "rank 0 ended with status 4");
 }
@@ -110,8 +110,8 @@ TEST_F(Supervise, WhoDoesNotEndIsEndedAndNotBlamed) {
 TEST_F(Supervise, SignalsAreHandedOn) {
     const pid_t supervisor = getpid();
     for (const int signal : {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2}) {
-        const Verdict verdict = run({[](World&) { return pause(); }, [](World&) { return pause(); },
-                                     [&](World&) { return kill(supervisor, signal) + pause(); }});
+        const JobEnd verdict = run({[](World&) { return pause(); }, [](World&) { return pause(); },
+                                    [&](World&) { return kill(supervisor, signal) + pause(); }});
         EXPECT_EQ(verdict.status, 128 + signal);
     }
 }
@@ -167,5 +167,5 @@ TEST_F(Supervise, NobodyOutlivesAKilledSupervisor) {
     prctl(PR_SET_CHILD_SUBREAPER, 0);
 }
 
-}  // namespace
+}  // namespace supervise_test
 }  // namespace peal::comm

@@ -15,7 +15,7 @@
 #include "comm/thrown.hpp"
 
 namespace peal::comm {
-namespace {
+namespace table_test {
 
 using test::message_of;
 using test::ProfileVariable;
@@ -266,5 +266,5 @@ TEST(Profile, NoneMeansBuiltIn) {
     EXPECT_EQ(applicable_table().rules, built_in_table().rules);
 }
 
-}  // namespace
+}  // namespace table_test
 }  // namespace peal::comm

@@ -12,7 +12,7 @@
 #include "plan/access.hpp"
 
 namespace peal::comm {
-namespace {
+namespace turns_test {
 
 // Small, so that random calls use every kind of memory.
 constexpr std::uint64_t kBoxBytes = 512;
@@ -310,5 +310,5 @@ TEST(Turns, ASlotIsKeptForTheMeeting) {
     EXPECT_FALSE(turns.must_meet(0));
 }
 
-}  // namespace
+}  // namespace turns_test
 }  // namespace peal::comm

@@ -14,7 +14,7 @@
 #include "comm/thrown.hpp"
 
 namespace peal::comm {
-namespace {
+namespace world_test {
 
 using test::message_of;
 
@@ -148,5 +148,5 @@ TEST(World, AlarmOfSeveralRanksAtOnceNamesOne) {
     }
 }
 
-}  // namespace
+}  // namespace world_test
 }  // namespace peal::comm

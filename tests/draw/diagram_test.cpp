@@ -11,7 +11,7 @@
 #include "draw/scenes.hpp"
 
 namespace peal::draw {
-namespace {
+namespace diagram_test {
 
 using test::fixed;
 using test::now;
@@ -178,5 +178,5 @@ TEST(Channels, ArrowsBesideEachOtherDoNotMeet) {
     EXPECT_EQ(*std::max_element(channels.begin(), channels.end()), 6u);  // seven peers ring rank 7
 }
 
-}  // namespace
+}  // namespace diagram_test
 }  // namespace peal::draw

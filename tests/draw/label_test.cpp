@@ -6,7 +6,7 @@
 #include "check/plans.hpp"
 
 namespace peal::draw {
-namespace {
+namespace label_test {
 
 using test::fixed;
 using test::now;
@@ -83,5 +83,5 @@ TEST_F(LabelTest, PlansThatAreNotValidHaveLabelsToo) {
     EXPECT_EQ(label(), "copy buffer#9[0..64) <- inp[0..80)");
 }
 
-}  // namespace
+}  // namespace label_test
 }  // namespace peal::draw

@@ -10,7 +10,7 @@
 #include "draw/svg_text.hpp"
 
 namespace peal::draw {
-namespace {
+namespace svg_test {
 
 using test::overwritten_window;
 using test::ring_deadlock;
@@ -113,5 +113,5 @@ TEST(Svg, NeedsNothingFromElsewhere) {
     EXPECT_THAT(svg, Not(HasSubstr("url(")));
 }
 
-}  // namespace
+}  // namespace svg_test
 }  // namespace peal::draw

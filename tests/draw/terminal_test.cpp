@@ -10,7 +10,7 @@
 #include "draw/wrap.hpp"
 
 namespace peal::draw {
-namespace {
+namespace terminal_test {
 
 using test::fixed;
 using test::now;
@@ -199,5 +199,5 @@ TEST(Terminal, ColorsAreEscapesAroundTheSameText) {
     EXPECT_EQ(plain, to_terminal(diagram));
 }
 
-}  // namespace
+}  // namespace terminal_test
 }  // namespace peal::draw

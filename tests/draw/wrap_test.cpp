@@ -6,7 +6,7 @@
 #include <rapidcheck/gtest.h>
 
 namespace peal::draw {
-namespace {
+namespace wrap_test {
 
 using testing::ElementsAre;
 
@@ -47,5 +47,5 @@ RC_GTEST_PROP(Wrap, NoLineIsTooWideAndNoShortWordIsLost, ()) {
     RC_ASSERT(found == wanted);
 }
 
-}  // namespace
+}  // namespace wrap_test
 }  // namespace peal::draw

@@ -13,7 +13,7 @@
 #include "engine/kernels/scalar.hpp"
 
 namespace peal {
-namespace {
+namespace accumulate_test {
 
 using namespace testing_plans;
 
@@ -175,5 +175,5 @@ TEST(Convert, AndRowSumInPlans) {
     EXPECT_EQ(world.get<float>(0, PlanWriter::kOutput, 15), 128.0F);
 }
 
-}  // namespace
+}  // namespace accumulate_test
 }  // namespace peal

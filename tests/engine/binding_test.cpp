@@ -5,7 +5,7 @@
 #include "engine/hand_made.hpp"
 
 namespace peal {
-namespace {
+namespace binding_test {
 
 using namespace testing_plans;
 
@@ -203,5 +203,5 @@ TEST(SymmetricMemory, RefusesWhatCannotBe) {
         "symmetric memory: 8 ranks of 4611686018427387904 bytes each: Cannot allocate memory");
 }
 
-}  // namespace
+}  // namespace binding_test
 }  // namespace peal

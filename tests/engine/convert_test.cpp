@@ -14,7 +14,7 @@
 #include "engine/targets.hpp"
 
 namespace peal {
-namespace {
+namespace convert_test {
 
 using Bits = std::uint64_t;  // of an element, in the low bytes
 
@@ -232,5 +232,5 @@ TEST(RowSum, NaNHasOneForm) {
     EXPECT_EQ(sum, 0x7fc00000U);
 }
 
-}  // namespace
+}  // namespace convert_test
 }  // namespace peal

@@ -5,7 +5,7 @@
 #include "engine/hand_made.hpp"
 
 namespace peal {
-namespace {
+namespace deadlock_test {
 
 using namespace testing_plans;
 
@@ -181,5 +181,5 @@ TEST(OneOrderOfCells, TwoThatRingAndThenLookDoNotBothLookFirst) {
     }
 }
 
-}  // namespace
+}  // namespace deadlock_test
 }  // namespace peal

@@ -8,7 +8,7 @@
 #include "engine/hand_made.hpp"
 
 namespace peal {
-namespace {
+namespace in_process_test {
 
 using namespace testing_plans;
 
@@ -364,5 +364,5 @@ TEST(InProcess, SignalOverflowIsReported) {
                   place + "the value does not fit in 64 bits");
 }
 
-}  // namespace
+}  // namespace in_process_test
 }  // namespace peal

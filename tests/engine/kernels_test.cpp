@@ -19,7 +19,7 @@
 #include "engine/targets.hpp"
 
 namespace peal {
-namespace {
+namespace kernels_test {
 
 using Bytes = std::vector<std::byte>;
 
@@ -311,5 +311,5 @@ TEST(Reduce, GivesTheSameBitsWhenItBypassesTheCaches) {
     });
 }
 
-}  // namespace
+}  // namespace kernels_test
 }  // namespace peal

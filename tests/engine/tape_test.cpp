@@ -9,7 +9,7 @@
 #include "engine/step.hpp"
 
 namespace peal {
-namespace {
+namespace tape_test {
 
 using testing_plans::PlanWriter;
 using testing_plans::standard_buffers;
@@ -180,5 +180,5 @@ TEST_F(Waits, LackSpeaksOfWaitsUpToTheNextNotify) {
     }
 }
 
-}  // namespace
+}  // namespace tape_test
 }  // namespace peal

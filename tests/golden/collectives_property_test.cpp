@@ -11,7 +11,7 @@
 #include "support/placement_suffix.hpp"
 
 namespace peal {
-namespace {
+namespace collectives_property_test {
 
 struct Case {
     CollectiveKind kind;
@@ -172,5 +172,5 @@ TEST(Collectives, ReductionsGiveEveryRankTheSameBits) {
     }
 }
 
-}  // namespace
+}  // namespace collectives_property_test
 }  // namespace peal

@@ -12,7 +12,7 @@
 #include "peal/ops.hpp"
 
 namespace peal {
-namespace {
+namespace recipe_costs_test {
 
 constexpr std::uint64_t kCount = 512;
 constexpr std::uint64_t kBytes = kCount * 4;
@@ -371,5 +371,5 @@ TEST(Recipes, AreTheModesOfTheRegistry) {
     }
 }
 
-}  // namespace
+}  // namespace recipe_costs_test
 }  // namespace peal

@@ -7,7 +7,7 @@
 #include "peal/builder.hpp"
 
 namespace peal::ir {
-namespace {
+namespace verify_test {
 
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
@@ -213,5 +213,5 @@ TEST(Builder, ForReduceAndIfExprYieldValues) {
     EXPECT_EQ(type_of(*sum).kind, Type::Kind::tile);
 }
 
-}  // namespace
+}  // namespace verify_test
 }  // namespace peal::ir

@@ -8,7 +8,7 @@
 #include "language/support.hpp"
 
 namespace peal {
-namespace {
+namespace diagnostic_test {
 
 using Severity = Diagnostic::Severity;
 
@@ -139,5 +139,5 @@ TEST(ProgramErrorText, HasEveryErrorInSourceOrder) {
     }
 }
 
-}  // namespace
+}  // namespace diagnostic_test
 }  // namespace peal

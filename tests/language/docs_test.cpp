@@ -10,7 +10,7 @@
 #include "language/support.hpp"
 
 namespace peal {
-namespace {
+namespace docs_test {
 
 struct Block {
     std::string tag;
@@ -75,5 +75,5 @@ TEST(LanguageReference, WrongProgramsFailAsItSays) {
     EXPECT_GE(count, 1);
 }
 
-}  // namespace
+}  // namespace docs_test
 }  // namespace peal

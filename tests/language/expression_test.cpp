@@ -7,7 +7,7 @@
 #include "language/support.hpp"
 
 namespace peal {
-namespace {
+namespace expression_test {
 
 using test::errors_of;
 using test::kernel_of;
@@ -129,5 +129,5 @@ TEST(Expression, ValueMayStandOnTheNextLine) {
               "hint: another statement begins here");
 }
 
-}  // namespace
+}  // namespace expression_test
 }  // namespace peal

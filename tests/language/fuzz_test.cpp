@@ -13,7 +13,7 @@
 #include "language/support.hpp"
 
 namespace peal {
-namespace {
+namespace fuzz_test {
 
 using test::Dice;
 
@@ -162,5 +162,5 @@ TEST(Fuzz, LargeFlatPrograms) {
     EXPECT_FALSE(survives("kernel " + std::string(1 << 17, 'x')));
 }
 
-}  // namespace
+}  // namespace fuzz_test
 }  // namespace peal

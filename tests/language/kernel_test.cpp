@@ -10,7 +10,7 @@
 #include "peal/error.hpp"
 
 namespace peal {
-namespace {
+namespace kernel_test {
 
 using test::parse_text;
 
@@ -114,5 +114,5 @@ TEST(ParseFile, SaysWhichFileIsMissing) {
     }
 }
 
-}  // namespace
+}  // namespace kernel_test
 }  // namespace peal

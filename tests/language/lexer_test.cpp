@@ -10,7 +10,7 @@
 #include "language/support.hpp"
 
 namespace peal::language {
-namespace {
+namespace lexer_test {
 
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
@@ -132,5 +132,5 @@ TEST(Lexer, KeywordsAreNotNames) {
     }
 }
 
-}  // namespace
+}  // namespace lexer_test
 }  // namespace peal::language

@@ -13,7 +13,7 @@
 #include "language/support.hpp"
 
 namespace peal {
-namespace {
+namespace must_fail_test {
 
 namespace fs = std::filesystem;
 
@@ -57,5 +57,5 @@ TEST(MustFailFolder, EveryExpectationBelongsToAProgram) {
     EXPECT_GE(stems(".peal").size(), 70U);
 }
 
-}  // namespace
+}  // namespace must_fail_test
 }  // namespace peal

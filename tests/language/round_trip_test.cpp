@@ -15,7 +15,7 @@
 #include "peal/builder.hpp"
 
 namespace peal {
-namespace {
+namespace round_trip_test {
 
 using ir::BinaryOp;
 using ir::ExprPtr;
@@ -160,5 +160,5 @@ TEST(RoundTrip, EveryExample) {
     }
 }
 
-}  // namespace
+}  // namespace round_trip_test
 }  // namespace peal

@@ -18,7 +18,7 @@
 #include "peal/ops.hpp"
 
 namespace peal {
-namespace {
+namespace ssa_test {
 
 constexpr std::int64_t kModulus = 1000003;
 constexpr std::int64_t kRank = 1;
@@ -266,5 +266,5 @@ TEST(Ssa, MeansWhatTheTextMeans) {
     EXPECT_GT(said, 1000U);  // the programs are not trivial
 }
 
-}  // namespace
+}  // namespace ssa_test
 }  // namespace peal

@@ -8,7 +8,7 @@
 #include "language/support.hpp"
 
 namespace peal {
-namespace {
+namespace statement_test {
 
 using test::kernel_of;
 using test::lowered_body;
@@ -263,5 +263,5 @@ TEST(Statement, WarningsOfTheVerifierAreHandedOn) {
     EXPECT_EQ(warnings[0].span.line, 3U);
 }
 
-}  // namespace
+}  // namespace statement_test
 }  // namespace peal

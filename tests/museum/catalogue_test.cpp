@@ -12,7 +12,7 @@
 #include "museum/plan_exhibits.hpp"
 
 namespace peal::museum {
-namespace {
+namespace catalogue_test {
 
 TEST(MuseumCatalogue, NothingIsMissing) {
     std::vector<std::string> shown = exhibit_ids();
@@ -47,5 +47,5 @@ TEST(MuseumCatalogue, TheDocsSayHowEachIsFound) {
     }
 }
 
-}  // namespace
+}  // namespace catalogue_test
 }  // namespace peal::museum

@@ -18,7 +18,7 @@
 #include "plan/access.hpp"
 
 namespace peal::museum {
-namespace {
+namespace museum_test {
 
 using ::testing::HasSubstr;
 
@@ -179,5 +179,5 @@ TEST_P(Museum, MendedIsProved) {
 INSTANTIATE_TEST_SUITE_P(Exhibit, Museum, ::testing::ValuesIn(exhibit_ids()),
                          [](const auto& info) { return info.param; });
 
-}  // namespace
+}  // namespace museum_test
 }  // namespace peal::museum

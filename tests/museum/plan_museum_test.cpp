@@ -10,7 +10,7 @@
 #include "museum/verdicts.hpp"
 
 namespace peal::museum {
-namespace {
+namespace plan_museum_test {
 
 class PlanMuseum : public ::testing::TestWithParam<PlanExhibit> {
 protected:
@@ -51,5 +51,5 @@ TEST_P(PlanMuseum, MendedIsProved) {
 INSTANTIATE_TEST_SUITE_P(Exhibit, PlanMuseum, ::testing::ValuesIn(plan_exhibits()),
                          [](const auto& info) { return info.param.id; });
 
-}  // namespace
+}  // namespace plan_museum_test
 }  // namespace peal::museum

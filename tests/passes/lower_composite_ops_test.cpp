@@ -14,7 +14,7 @@
 #include "peal/error.hpp"
 
 namespace peal {
-namespace {
+namespace lower_composite_ops_test {
 
 using ::testing::HasSubstr;
 using ::testing::Key;
@@ -230,5 +230,5 @@ kernel twice(data: window f32[n], a: f32[n], b: f32[n]) {
               "}\n");
 }
 
-}  // namespace
+}  // namespace lower_composite_ops_test
 }  // namespace peal

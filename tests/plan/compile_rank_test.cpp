@@ -9,7 +9,7 @@
 #include "peal/error.hpp"
 
 namespace peal {
-namespace {
+namespace compile_rank_test {
 
 Collective collective_of(CollectiveKind kind, std::string_view mode, Placement placement,
                          std::uint64_t count, int nranks) {
@@ -106,5 +106,5 @@ TEST(CompileRank, ServesSeveralThreads) {
     EXPECT_EQ(plans, expected);
 }
 
-}  // namespace
+}  // namespace compile_rank_test
 }  // namespace peal

@@ -12,7 +12,7 @@
 #include "plan/support.hpp"
 
 namespace peal {
-namespace {
+namespace compile_test {
 
 using namespace peal::testing;
 
@@ -212,5 +212,5 @@ TEST(PlanCache, MayHaveNoRoomAtAll) {
     EXPECT_EQ(cache.size(), 0u);
 }
 
-}  // namespace
+}  // namespace compile_test
 }  // namespace peal

@@ -12,7 +12,7 @@
 #include "plan/support.hpp"
 
 namespace peal {
-namespace {
+namespace for_host_test {
 
 using namespace peal::testing;
 using ::testing::ElementsAre;
@@ -191,5 +191,5 @@ TEST_F(ForHost, WhatIsNotValidIsRefused) {
               "notify and wait run on the scalar pipe");
 }
 
-}  // namespace
+}  // namespace for_host_test
 }  // namespace peal

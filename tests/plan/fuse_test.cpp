@@ -8,7 +8,7 @@
 #include "plan/tile_blocks.hpp"
 
 namespace peal {
-namespace {
+namespace fuse_test {
 
 using namespace peal::testing;
 
@@ -498,5 +498,5 @@ TEST_F(FuseShape, LongChainsBecomeOneReduction) {
     for (int i = 0; i < kTerms; ++i) EXPECT_EQ(reduce.src[static_cast<std::size_t>(i)].rank, i % 3);
 }
 
-}  // namespace
+}  // namespace fuse_test
 }  // namespace peal

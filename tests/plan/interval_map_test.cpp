@@ -6,7 +6,7 @@
 #include <random>
 
 namespace peal {
-namespace {
+namespace interval_map_test {
 
 constexpr std::uint64_t kBytes = 24;
 
@@ -112,5 +112,5 @@ TEST(IntervalMap, AssignJoinsWhatItCovers) {
     EXPECT_EQ(map.run_count(), 3u);
 }
 
-}  // namespace
+}  // namespace interval_map_test
 }  // namespace peal

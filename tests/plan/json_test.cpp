@@ -9,7 +9,7 @@
 #include "plan/support.hpp"
 
 namespace peal {
-namespace {
+namespace json_test {
 
 using namespace peal::testing;
 
@@ -272,5 +272,5 @@ TEST(PlanJson, DamagedTextNeverGetsThrough) {
     }
 }
 
-}  // namespace
+}  // namespace json_test
 }  // namespace peal

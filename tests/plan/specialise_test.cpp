@@ -7,7 +7,7 @@
 #include "plan/support.hpp"
 
 namespace peal {
-namespace {
+namespace specialise_test {
 
 using namespace peal::testing;
 
@@ -412,5 +412,5 @@ TEST(SpecialiseErrors, RanksAndKernelsExist) {
     EXPECT_EQ(error("q", 0, 1), "there is no kernel 'q' in the program");
 }
 
-}  // namespace
+}  // namespace specialise_test
 }  // namespace peal

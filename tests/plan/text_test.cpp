@@ -5,7 +5,7 @@
 #include "plan/support.hpp"
 
 namespace peal {
-namespace {
+namespace text_test {
 
 using namespace peal::testing;
 
@@ -119,5 +119,5 @@ TEST(Source, APlaceIsALineOrAFileAndItsLine) {
     EXPECT_EQ(plain.full_place(7), "a.peal:7");
 }
 
-}  // namespace
+}  // namespace text_test
 }  // namespace peal

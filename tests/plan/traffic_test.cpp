@@ -5,7 +5,7 @@
 #include "plan/support.hpp"
 
 namespace peal {
-namespace {
+namespace traffic_test {
 
 using namespace peal::testing;
 
@@ -45,5 +45,5 @@ TEST(PlanTraffic, TilesAreNeverRemote) {
     EXPECT_EQ(traffic(plan).remote_bytes_written, 0u);
 }
 
-}  // namespace
+}  // namespace traffic_test
 }  // namespace peal

@@ -7,7 +7,7 @@
 #include "plan/support.hpp"
 
 namespace peal {
-namespace {
+namespace validate_test {
 
 using namespace peal::testing;
 using ::testing::ElementsAre;
@@ -280,5 +280,5 @@ TEST(SharedLineSets, AddsAndLinesOfTheirOwnAreFine) {
     EXPECT_THAT(shared_line_sets(plans_that_notify(NotifyOp::set, 64)), IsEmpty());
 }
 
-}  // namespace
+}  // namespace validate_test
 }  // namespace peal

@@ -16,7 +16,7 @@
 #include "plan/for_host.hpp"
 
 namespace peal {
-namespace {
+namespace examples_test {
 
 struct Example {
     std::string file;
@@ -135,5 +135,5 @@ TEST(PtoBroadcast, TheRootMayChange) {
         << (report.violations.empty() ? report.bound : report.violations[0].message);
 }
 
-}  // namespace
+}  // namespace examples_test
 }  // namespace peal

@@ -6,7 +6,7 @@
 #include "pto/kernel_file.hpp"
 
 namespace peal::pto {
-namespace {
+namespace kernel_test {
 
 using testing::HasSubstr;
 using testing::StartsWith;
@@ -237,5 +237,5 @@ TEST(PtoHeaders, ConvertNarrowFloatsExactly) {
     EXPECT_EQ(error_of(folder, [&] { trace(kernel, {}, 1); }), "");
 }
 
-}  // namespace
+}  // namespace kernel_test
 }  // namespace peal::pto

@@ -5,7 +5,7 @@
 #include "peal/pto.hpp"
 
 namespace peal::pto {
-namespace {
+namespace parameters_test {
 
 using Kind = Parameter::Kind;
 
@@ -115,5 +115,5 @@ TEST(PtoPreset, RejectsWhatTheSeedsDoNotHave) {
     EXPECT_THROW(preset(collective, 4), Error);
 }
 
-}  // namespace
+}  // namespace parameters_test
 }  // namespace peal::pto

@@ -6,7 +6,7 @@
 #include "pto/kernel_file.hpp"
 
 namespace peal::pto {
-namespace {
+namespace trace_test {
 
 using testing::ElementsAre;
 using testing::HasSubstr;
@@ -424,5 +424,5 @@ TEST_F(PtoTrace, HasOneToSixtyFourRanks) {
               "PTO kernels have 1 to 64 ranks, found 0");
 }
 
-}  // namespace
+}  // namespace trace_test
 }  // namespace peal::pto

@@ -5,7 +5,7 @@
 #include "worker/kit.hpp"
 
 namespace peal::worker::test {
-namespace {
+namespace arguments_test {
 
 // Threads are quicker to start, and nothing reaches them.
 class Refusals : public ::testing::Test {
@@ -214,5 +214,5 @@ TEST(WorkerOptions, AreCheckedFirst) {
               "worker: expected max_pending of at least 1, found 0");
 }
 
-}  // namespace
+}  // namespace arguments_test
 }  // namespace peal::worker::test

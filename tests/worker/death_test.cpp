@@ -13,7 +13,7 @@
 #include "worker/kit.hpp"
 
 namespace peal::worker::test {
-namespace {
+namespace death_test {
 
 class Deaths : public ::testing::Test {
 protected:
@@ -178,5 +178,5 @@ TEST_F(Deaths, OfTheHostTakeTheDevicesAlong) {
     }
 }
 
-}  // namespace
+}  // namespace death_test
 }  // namespace peal::worker::test

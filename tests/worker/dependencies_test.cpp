@@ -7,7 +7,7 @@
 #include <rapidcheck/gtest.h>
 
 namespace peal::worker {
-namespace {
+namespace dependencies_test {
 
 constexpr std::size_t kBytes = 48;
 using Pairs = std::set<std::pair<std::uint64_t, bool>>;  // an earlier task, and whether data comes
@@ -96,5 +96,5 @@ TEST(Dependencies, PruneDropsWhatDoesNotMatter) {
     EXPECT_EQ(dependencies.segments(), 0U);
 }
 
-}  // namespace
+}  // namespace dependencies_test
 }  // namespace peal::worker

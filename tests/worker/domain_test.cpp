@@ -4,7 +4,7 @@
 #include "worker/kit.hpp"
 
 namespace peal::worker::test {
-namespace {
+namespace domain_test {
 
 class Domains : public OnEngines {};
 INSTANTIATE_TEST_SUITE_P(Worker, Domains, ::testing::ValuesIn(engines()), engine_name);
@@ -154,5 +154,5 @@ TEST_P(Domains, OutliveTheirReleaseAsLongAsTasksNeedThem) {
     EXPECT_EQ(b, std::vector<std::int32_t>(4, 2));
 }
 
-}  // namespace
+}  // namespace domain_test
 }  // namespace peal::worker::test

@@ -13,7 +13,7 @@
 #include "worker/kit.hpp"
 
 namespace peal::worker::test {
-namespace {
+namespace examples_test {
 
 using ::testing::HasSubstr;
 
@@ -204,5 +204,5 @@ TEST(WorkerExampleFaults, HaveNames) {
     EXPECT_EQ(ran.err, "usage: faults deadlock|death|refused\n");
 }
 
-}  // namespace
+}  // namespace examples_test
 }  // namespace peal::worker::test

@@ -6,7 +6,7 @@
 #include "worker/kit.hpp"
 
 namespace peal::worker::test {
-namespace {
+namespace failures_test {
 
 class Failures : public OnEngines {};
 INSTANTIATE_TEST_SUITE_P(Worker, Failures, ::testing::ValuesIn(engines()), engine_name);
@@ -137,5 +137,5 @@ TEST_P(Failures, HostTasksMaySubmitAndWaitForDevices) {
     EXPECT_EQ(b, numbers(4, 3));
 }
 
-}  // namespace
+}  // namespace failures_test
 }  // namespace peal::worker::test

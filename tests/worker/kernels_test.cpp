@@ -6,7 +6,7 @@
 #include "worker/kit.hpp"
 
 namespace peal::worker::test {
-namespace {
+namespace kernels_test {
 
 class Kernels : public OnEngines {};
 INSTANTIATE_TEST_SUITE_P(Worker, Kernels, ::testing::ValuesIn(engines()), engine_name);
@@ -218,5 +218,5 @@ TEST_P(Kernels, AreTimed) {
                 ::testing::StartsWith("cannot write the trace to /nowhere/trace.json"));
 }
 
-}  // namespace
+}  // namespace kernels_test
 }  // namespace peal::worker::test

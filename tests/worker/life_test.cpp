@@ -7,7 +7,7 @@
 #include "worker/kit.hpp"
 
 namespace peal::worker::test {
-namespace {
+namespace life_test {
 
 class Life : public OnEngines {};
 INSTANTIATE_TEST_SUITE_P(Worker, Life, ::testing::ValuesIn(engines()), engine_name);
@@ -178,5 +178,5 @@ TEST_P(Life, InAProgramWithThreads) {
     for (const auto& result : results) EXPECT_EQ(result, numbers(16, 100));
 }
 
-}  // namespace
+}  // namespace life_test
 }  // namespace peal::worker::test

@@ -5,7 +5,7 @@
 #include "worker/kit.hpp"
 
 namespace peal::worker::test {
-namespace {
+namespace memory_test {
 
 class Memories : public OnEngines {};
 INSTANTIATE_TEST_SUITE_P(Worker, Memories, ::testing::ValuesIn(engines()), engine_name);
@@ -98,5 +98,5 @@ TEST(Stages, AreKeptForTheNextTask) {
     EXPECT_EQ(stages.take(8000)->offset(), offset);
 }
 
-}  // namespace
+}  // namespace memory_test
 }  // namespace peal::worker::test

@@ -5,7 +5,7 @@
 #include "worker/kit.hpp"
 
 namespace peal::worker::test {
-namespace {
+namespace order_test {
 
 class Order : public OnEngines {};
 INSTANTIATE_TEST_SUITE_P(Worker, Order, ::testing::ValuesIn(engines()), engine_name);
@@ -167,5 +167,5 @@ TEST_P(Order, AGroupNeedsRanksAtTheSameGeneration) {
     worker.submit_group(tick, domain, {{domain["sig"]}, {domain["sig"]}}).wait();
 }
 
-}  // namespace
+}  // namespace order_test
 }  // namespace peal::worker::test

@@ -5,7 +5,7 @@
 #include "worker/kit.hpp"
 
 namespace peal::worker::test {
-namespace {
+namespace random_graphs_test {
 
 constexpr int kRanks = 3;
 constexpr std::uint64_t kCount = 64;
@@ -216,5 +216,5 @@ TEST_P(RandomGraphs, EqualSequentialExecutionWithinATightBound) {
     RandomProgram(worker, 4711).run(200);
 }
 
-}  // namespace
+}  // namespace random_graphs_test
 }  // namespace peal::worker::test

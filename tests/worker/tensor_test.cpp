@@ -4,7 +4,7 @@
 #include "worker/kit.hpp"
 
 namespace peal::worker::test {
-namespace {
+namespace tensor_test {
 
 TEST(Tensor, TakesTypeAndCountFromMemory) {
     std::vector<float> memory(6);
@@ -67,5 +67,5 @@ TEST(Tensor, RefusesWhatCannotBe) {
               "tensor: it can only be read; ask for a span of const elements");
 }
 
-}  // namespace
+}  // namespace tensor_test
 }  // namespace peal::worker::test

@@ -6,7 +6,7 @@
 #include "peal/collective.hpp"
 
 namespace peal::worker {
-namespace {
+namespace wire_test {
 
 TEST(Wire, PlansComeBackAsTheyWere) {
     for (const CollectiveKind kind : kCollectives) {
@@ -55,5 +55,5 @@ TEST(Wire, KeepsEveryKindOfInstruction) {
     EXPECT_EQ(plan_from_bytes(to_bytes(plan)), plan);
 }
 
-}  // namespace
+}  // namespace wire_test
 }  // namespace peal::worker

@@ -17,7 +17,7 @@
 #include "peal/pto.hpp"
 
 namespace peal::museum {
-namespace {
+namespace pto_museum_test {
 
 using pto::Device;
 
@@ -144,5 +144,5 @@ TEST(PtoMuseumCatalogue, TheDocsSayHowEachIsFound) {
     }
 }
 
-}  // namespace
+}  // namespace pto_museum_test
 }  // namespace peal::museum

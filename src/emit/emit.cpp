@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+// From a program to a PTO kernel in C++: the contents page.
+#include <fmt/format.h>
+
+#include "emit/build.hpp"
+#include "emit/flags.hpp"
+#include "emit/frame.hpp"
+#include "emit/print.hpp"
+#include "emit/tidy.hpp"
+#include "emit/tiles.hpp"
+#include "peal/compile.hpp"
+#include "peal/error.hpp"
+#include "peal/pto.hpp"
+
+namespace peal::pto {
+
+using namespace emitter;  // NOLINT: its parts in order
+
+Emitted emit(const ir::Program& program, std::string_view kernel, Device device) {
+    const ir::Program lowered = lower(program);
+    const ir::Kernel* found = lowered.find(kernel);
+    if (!found) throw Error(Fault::usage, fmt::format("there is no kernel '{}'", kernel));
+    const Trouble trouble(lowered.source.get());
+    const Frame frame(lowered, *found, trouble);
+    const ir::Kernel tidied = tidy(*found);
+    const Facts facts(tidied);
+    DeviceProgram steps = build_steps(tidied, facts, trouble);
+    place_tiles(steps, device, trouble);
+    insert_flags(steps, facts, device);
+    return {print_kernel(steps, frame, facts, trouble, device), frame.orchestration(),
+            frame.parameter_texts()};
+}
+
+}  // namespace peal::pto

@@ -1,0 +1,257 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "emit/frame.hpp"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "emit/names.hpp"
+#include "ir/effects.hpp"
+#include "passes/rewrite.hpp"
+#include "peal/error.hpp"
+#include "peal/ops.hpp"
+#include "peal/program.hpp"
+
+namespace peal::emitter {
+namespace {
+
+using namespace ir;  // NOLINT: reads the IR
+
+// An expression as sizes on the command line are written.
+std::string size_text(const ExprPtr& expr) {
+    const ExprPtr ranks = variable("P", index_type());
+    std::string text = print(passes::rewrite_expr(
+        expr, [&](const ExprPtr& each) { return is_rank_count(each) ? ranks : each; }));
+    std::erase(text, ' ');
+    return text;
+}
+
+// "f32[64*P]"
+std::string sized(const VarPtr& memory) {
+    return fmt::format("{}[{}]", name(memory->type.element), size_text(count_of(memory)));
+}
+
+// Bytes of windows one after another, each from the beginning of a cache line on.
+std::string bytes_text(const std::vector<VarPtr>& windows) {
+    std::vector<std::string> parts;
+    for (const VarPtr& window : windows) {
+        const std::string bytes =
+            fmt::format("{}*({})", bytes_of(window->type.element), size_text(count_of(window)));
+        const bool is_last = &window == &windows.back();
+        parts.push_back(is_last ? bytes : fmt::format("({}+63)/64*64", bytes));
+    }
+    return fmt::format("{}", fmt::join(parts, "+"));
+}
+
+}  // namespace
+
+ExprPtr count_of(const VarPtr& memory) {
+    ExprPtr count;
+    for (const ExprPtr& dimension : memory->type.shape) {
+        count = count ? binary(BinaryOp::mul, count, dimension) : dimension;
+    }
+    return count ? count : integer(1);
+}
+
+std::string text_of(const VarPtr& memory) {
+    std::vector<std::string> shape;
+    for (const ExprPtr& dimension : memory->type.shape) shape.push_back(print(dimension));
+    return fmt::format("{}[{}]", name(memory->type.element), fmt::join(shape, ", "));
+}
+
+// ---------------------------------------------------------------------------- the list
+
+Frame::Frame(const Program& program, const ir::Kernel& source, const Trouble& trouble)
+    : kernel(source.name) {
+    const UsageMap usage = usage_of(source, program);
+    for (const Param& param : source.params) {
+        const auto use = usage.find(param.var->name);
+        add_parameter(param, use != usage.end() && use->second.as_signal, trouble);
+    }
+    int next = static_cast<int>(tensors.size());
+    if (!windows.empty() || !signals.empty()) scratch = next++;
+    nranks = next++;
+    for (const VarPtr& symbol : symbols_of(source)) {
+        if (!solve(symbol)) scalars.push_back({symbol, 0});
+    }
+    for (Scalar& scalar : scalars) scalar.argument = next++;
+    context = next++;
+    generation = next;
+}
+
+void Frame::add_parameter(const Param& param, bool is_signal, const Trouble& trouble) {
+    const VarPtr& var = param.var;
+    switch (var->type.kind) {
+        case Type::Kind::tensor:
+            tensors.push_back({var, param.direction, static_cast<int>(tensors.size())});
+            break;
+        case Type::Kind::window: (is_signal ? signals : windows).push_back(var); break;
+        case Type::Kind::scalar:
+            if (!var->type.is_integer()) {
+                trouble.fail(
+                    var->span,
+                    fmt::format("'{}': a kernel of the device takes integers only", var->name),
+                    "write the number into the program");
+            }
+            scalars.push_back({var, 0});
+            break;
+        default:
+            trouble.fail(
+                var->span,
+                fmt::format("'{}': tables cannot be passed to a kernel of the device", var->name),
+                "use scalars, or compute the numbers from rank and nranks");
+    }
+    if (var->type.is_memory() && !is_signal && bytes_of(var->type.element) == 8) {
+        trouble.fail(var->span,
+                     fmt::format("'{}': the device has no elements of type {}", var->name,
+                                 name(var->type.element)),
+                     "use f32, f16, bf16, i32, i16, i8 or u8");
+    }
+}
+
+bool Frame::solve(const VarPtr& symbol) {
+    for (const Tensor& tensor : tensors) {
+        if (solve_by(symbol, tensor.var, tensor.argument)) return true;
+    }
+    return windows.size() == 1 && solve_by(symbol, windows.front(), scratch);
+}
+
+// The symbol is one dimension; the others are constants or the number of ranks.
+bool Frame::solve_by(const VarPtr& symbol, const VarPtr& memory, int argument) {
+    ExprPtr divisor;
+    int found = 0;
+    for (const ExprPtr& dimension : memory->type.shape) {
+        const auto* var = as<Var>(dimension);
+        if (var && var->name == symbol->name) {
+            ++found;
+        } else if (is_rank_count(dimension) || as<IntConst>(dimension)) {
+            divisor = divisor ? binary(BinaryOp::mul, divisor, dimension) : dimension;
+        } else {
+            return false;
+        }
+    }
+    if (found != 1) return false;
+    symbols.push_back({symbol, argument, divisor});
+    return true;
+}
+
+// ---------------------------------------------------------------------------- texts
+
+std::vector<std::string> Frame::parameter_texts() const {
+    std::vector<std::string> texts;
+    for (const Tensor& tensor : tensors) {
+        texts.push_back(fmt::format("{}:{}", name(tensor.direction), sized(tensor.var)));
+    }
+    if (scratch >= 0) {
+        std::vector<std::string> parts;
+        if (windows.size() == 1) parts.push_back(sized(windows.front()));
+        if (windows.size() > 1) parts.push_back(fmt::format("u8[{}]", bytes_text(windows)));
+        if (!signals.empty()) {
+            std::vector<std::string> rows;
+            for (const VarPtr& signal : signals) rows.push_back(size_text(count_of(signal)));
+            const std::string all = fmt::format("{}", fmt::join(rows, "+"));
+            parts.push_back(fmt::format("signals:{}x{}", all, kCellsPerRow));
+        }
+        texts.push_back(fmt::format("window:{}", fmt::join(parts, "+")));
+    }
+    texts.emplace_back("nranks");
+    for (const Scalar& scalar : scalars) texts.push_back("scalar:" + scalar.var->name);
+    texts.emplace_back("context");
+    texts.emplace_back("generation");
+    return texts;
+}
+
+std::string Frame::orchestration() const {
+    std::string text = fmt::format(
+        "// SPDX-License-Identifier: Apache-2.0\n"
+        "// Submits the kernel `{}`: forwards its {} tensors and {} scalars.\n"
+        "#include \"orchestration.h\"\n\n"
+        "constexpr int kKernel = 0;  // its number among the kernels of the program\n\n"
+        "extern \"C\" OrchestrationConfig orchestration_config(const TaskArgs &) {{\n"
+        "    return OrchestrationConfig{{.expected_arg_count = {}}};\n"
+        "}}\n\n"
+        "extern \"C\" void orchestrate(const TaskArgs &task) {{\n"
+        "    Arg args;\n",
+        kernel, memory_arguments(), arguments() - memory_arguments(), arguments());
+    for (const Tensor& tensor : tensors) {
+        const std::string_view how = tensor.direction == Direction::in    ? "input"
+                                     : tensor.direction == Direction::out ? "output"
+                                                                          : "inout";
+        text += fmt::format("    args.add_{}(task.tensor({}));  // {}\n", how, tensor.argument,
+                            tensor.var->name);
+    }
+    if (scratch >= 0)
+        text += fmt::format("    args.add_inout(task.tensor({}));  // windows\n", scratch);
+    const auto scalar = [&](int argument, std::string_view what) {
+        text += fmt::format("    args.add_scalar(task.scalar({}));  // {}\n",
+                            argument - memory_arguments(), what);
+    };
+    scalar(nranks, "nranks");
+    for (const Scalar& each : scalars) scalar(each.argument, each.var->name);
+    scalar(context, "CommContext*");
+    scalar(generation, "earlier calls on these windows");
+    text += "    rt_submit_aiv_task(kKernel, args);\n}\n";
+    return text;
+}
+
+}  // namespace peal::emitter
+
+namespace peal::pto {
+
+std::vector<Parameter> parameters_of(const ir::Program& program, std::string_view kernel,
+                                     const Bindings& bindings, int nranks) {
+    ir::Program lowered = lower(program);
+    const auto found = std::find_if(lowered.kernels.begin(), lowered.kernels.end(),
+                                    [&](const ir::Kernel& each) { return each.name == kernel; });
+    if (found == lowered.kernels.end()) {
+        throw Error(Fault::usage, fmt::format("there is no kernel '{}'", kernel));
+    }
+    const emitter::Frame frame(lowered, *found, emitter::Trouble(lowered.source.get()));
+    found->body = {};
+    const Plan sizes = specialise(lowered, kernel, bindings, 0, nranks);
+    const auto bytes = [&](const ir::VarPtr& memory) {
+        const auto buffer =
+            std::find_if(sizes.buffers.begin(), sizes.buffers.end(),
+                         [&](const Buffer& each) { return each.name == memory->name; });
+        return buffer->bytes;
+    };
+    std::vector<Parameter> list;
+    for (const emitter::Frame::Tensor& tensor : frame.tensors) {
+        Parameter& parameter = list.emplace_back();
+        parameter.kind = tensor.direction == Direction::in    ? Parameter::Kind::in
+                         : tensor.direction == Direction::out ? Parameter::Kind::out
+                                                              : Parameter::Kind::inout;
+        parameter.element = tensor.var->type.element;
+        parameter.count = bytes(tensor.var) / bytes_of(parameter.element);
+    }
+    if (frame.scratch >= 0) {
+        Parameter& parameter = list.emplace_back();
+        parameter.kind = Parameter::Kind::window;
+        std::uint64_t end = 0;
+        for (const ir::VarPtr& window : frame.windows) {
+            end = (end + kCacheLineBytes - 1) / kCacheLineBytes * kCacheLineBytes + bytes(window);
+        }
+        const bool one = frame.windows.size() == 1;
+        parameter.element = one ? frame.windows.front()->type.element : Element::u8;
+        parameter.count = end / bytes_of(parameter.element);
+        for (const ir::VarPtr& signal : frame.signals) {
+            parameter.signal_rows += bytes(signal) / bytes_of(signal->type.element);
+        }
+        parameter.signal_columns = emitter::kCellsPerRow;
+    }
+    const auto plain = [&](Parameter::Kind kind, std::int64_t value = 0) {
+        Parameter& parameter = list.emplace_back();
+        parameter.kind = kind;
+        parameter.value = value;
+    };
+    plain(Parameter::Kind::nranks);
+    for (const emitter::Frame::Scalar& scalar : frame.scalars) {
+        plain(Parameter::Kind::scalar, bindings.integers.find(scalar.var->name)->second);
+    }
+    plain(Parameter::Kind::context);
+    plain(Parameter::Kind::generation);
+    return list;
+}
+
+}  // namespace peal::pto

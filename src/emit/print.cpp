@@ -1,0 +1,393 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "emit/print.hpp"
+
+#include <algorithm>
+#include <map>
+#include <optional>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "emit/arguments.hpp"
+#include "emit/comments.hpp"
+#include "emit/epochs.hpp"
+#include "emit/helpers.hpp"
+#include "emit/lives.hpp"
+#include "ir/fields.hpp"
+#include "passes/rewrite.hpp"
+#include "peal/ops.hpp"
+#include "peal/program.hpp"
+
+namespace peal::emitter {
+namespace {
+
+using namespace ir;  // NOLINT: reads the IR
+
+std::string_view cpp(Pipe pipe) {
+    switch (pipe) {
+        case Pipe::scalar: return "PIPE_S";
+        case Pipe::load: return "PIPE_MTE2";
+        case Pipe::vector: return "PIPE_V";
+        case Pipe::store: return "PIPE_MTE3";
+        default: return "PIPE_ALL";
+    }
+}
+
+std::string_view cpp(Compare compare) {
+    switch (compare) {
+        case Compare::eq: return "EQ";
+        case Compare::ne: return "NE";
+        case Compare::gt: return "GT";
+        case Compare::ge: return "GE";
+        case Compare::lt: return "LT";
+        case Compare::le: return "LE";
+    }
+    return "";
+}
+
+bool mentions_tile(const Step& step, TileId tile) {
+    bool found = false;
+    for_each_within(step, [&](const Step& each) {
+        const TileUse use = use_of(each);
+        found = found || std::count(use.reads.begin(), use.reads.end(), tile) > 0 ||
+                std::count(use.writes.begin(), use.writes.end(), tile) > 0;
+    });
+    return found;
+}
+
+bool mentions_tile(const Steps& steps, TileId tile) {
+    return std::any_of(steps.begin(), steps.end(),
+                       [&](const Step& step) { return mentions_tile(step, tile); });
+}
+
+class Printer {
+public:
+    Printer(const DeviceProgram& program, const Frame& frame, const Facts& facts,
+            const Trouble& trouble)
+        : program_(program),
+          frame_(frame),
+          text_(facts, trouble),
+          names_(frame, text_),
+          at_(text_.fresh("at")),
+          count_(text_.fresh("count")),
+          turn_(text_.fresh("turn")),
+          tile_names_(program.tiles.size()) {}
+
+    std::string print(pto::Device device) {
+        print_steps(program_.steps);
+        const std::string arguments = argument_lines(frame_, names_, out_, text_);
+        return fmt::format(
+            "{}\n{}extern \"C\" __aicore__ void kernel_entry(__gm__ int64_t *args) {{\n{}\n{}}}\n",
+            heading_of(frame_, device), helpers_for(arguments + out_, program_), arguments, out_);
+    }
+
+private:
+    // ------------------------------------------------------------------------ lines
+
+    template <class... Args>
+    void line(fmt::format_string<Args...> format, Args&&... args) {
+        out_.append(static_cast<std::size_t>(indent_) * 4, ' ');
+        out_ += fmt::format(format, std::forward<Args>(args)...);
+        out_ += '\n';
+    }
+
+    // An empty line between phases.
+    void gap() {
+        if (!out_.empty()) out_ += '\n';
+    }
+
+    void comment(const std::string& sentence) {
+        if (!sentence.empty()) line("// {}", sentence);
+    }
+
+    // ------------------------------------------------------------------------ names
+
+    const std::string& turn_of(LoopId loop) const { return rounds_.at(loop).turn; }
+
+    std::string event(const Event& event) const {
+        if (event.turns == kNoLoop) return fmt::format("EVENT_ID{}", event.number);
+        if (event.number == 0) return fmt::format("Event({})", turn_of(event.turns));
+        return fmt::format("Event({} + {})", event.number, turn_of(event.turns));
+    }
+
+    // ------------------------------------------------------------------------ blocks
+
+    void print_steps(const Steps& steps) {
+        for (std::size_t i = 0; i < steps.size(); ++i) {
+            if (is_silent(steps[i])) continue;
+            if (indent_ == 1) {
+                if (i > 0 && begins_phase(steps[i - 1], steps[i])) gap();
+                define_epochs(steps[i]);
+            }
+            declare_tiles(steps, i);
+            std::visit([&](const auto& what) { print_one(what); }, steps[i].what);
+        }
+    }
+
+    static bool is_block(const Step& step) {
+        return std::holds_alternative<Loop>(step.what) || std::holds_alternative<Branch>(step.what);
+    }
+
+    bool is_silent(const Step& step) const {
+        const auto* advance = std::get_if<AdvanceEpoch>(&step.what);
+        return advance && !moving_.contains(advance->signal->name);
+    }
+
+    static bool begins_phase(const Step& before, const Step& step) {
+        const bool after_sync = std::holds_alternative<NotifyCell>(before.what) ||
+                                std::holds_alternative<WaitForCell>(before.what);
+        return is_block(before) || (after_sync && is_block(step));
+    }
+
+    // Tiles that first appear here and are used in more than one place of this block.
+    void declare_tiles(const Steps& steps, std::size_t i) {
+        for (std::size_t id = 0; id < program_.tiles.size(); ++id) {
+            const auto tile = static_cast<TileId>(id);
+            if (!tile_names_[id].empty() || !mentions_tile(steps[i], tile)) continue;
+            if (!works_on_tiles(steps[i]) && !is_shared(steps, i, tile)) continue;
+            const TileVariable& variable = program_.tiles[id];
+            tile_names_[id] = text_.declare(variable.name);
+            std::string slot = std::to_string(variable.slot);
+            if (variable.takes_turns) {
+                const std::string turn = turn_of(variable.home);
+                slot = variable.slot == 0 ? turn : fmt::format("{} + {}", variable.slot, turn);
+            }
+            line("auto {} = TileAt<{}>({}, {});", tile_names_[id], tile_type(variable.element),
+                 slot, count_text(tile));
+        }
+    }
+
+    static bool is_shared(const Steps& steps, std::size_t i, TileId tile) {
+        const auto* branch = std::get_if<Branch>(&steps[i].what);
+        if (branch && mentions_tile(branch->then_steps, tile) &&
+            mentions_tile(branch->else_steps, tile)) {
+            return true;
+        }
+        return std::any_of(steps.begin() + static_cast<std::ptrdiff_t>(i) + 1, steps.end(),
+                           [&](const Step& step) { return mentions_tile(step, tile); });
+    }
+
+    std::string count_text(TileId tile) {
+        const ExprPtr& count = program_.tiles[static_cast<std::size_t>(tile)].count;
+        return count ? text_.expr(count) : count_;
+    }
+    const std::string& name_of(TileId tile) const {
+        return tile_names_[static_cast<std::size_t>(tile)];
+    }
+
+    // ------------------------------------------------------------------------ scalars
+
+    std::string_view scalar_type(const VarPtr& var) const {
+        if (var->type.kind == Type::Kind::boolean) return "bool";
+        return var->type.is_integer() ? "int64_t" : "float";
+    }
+
+    void print_one(const Define& step) {
+        const std::string value = step.value ? " = " + text_.expr(step.value) : std::string();
+        defined_.insert(step.var->name);
+        line("{}{} {}{};", step.is_constant ? "const " : "", scalar_type(step.var),
+             text_.declare(step.var->name), value);
+    }
+    void print_one(const Assign& step) {
+        line("{} = {};", text_.name(step.var->name), text_.expr(step.value));
+    }
+    void print_one(const Comment& step) { comment(step.text); }
+
+    // ------------------------------------------------------------------------ epochs
+
+    // Before its first use: generation * what a call advances it by.
+    void define_epochs(const Step& step) {
+        for (const VarPtr& signal : frame_.signals) {
+            if (has_epoch_.contains(signal->name) || !uses_epoch(step, signal->name)) continue;
+            has_epoch_.insert(signal->name);
+            const std::string advance =
+                total_advance(program_.steps, signal->name, text_,
+                              [&](const ExprPtr& expr) { return known_here(expr); });
+            const bool plain = advance.find(' ') == std::string::npos;
+            std::string value =
+                names_.generation + (plain ? " * " + advance : " * (" + advance + ")");
+            if (advance == "1") value = names_.generation;
+            if (advance.empty()) value = "0";
+            const bool moves = moves_on(program_.steps, signal->name);
+            if (moves) moving_.insert(signal->name);
+            line("{}int64_t {} = {};", moves ? "" : "const ", text_.epoch(signal->name), value);
+        }
+    }
+
+    // With the definitions of names that come later in their place.
+    ExprPtr known_here(const ExprPtr& expr) const {
+        return passes::rewrite_expr(expr, [&](const ExprPtr& each) {
+            const auto* var = as<Var>(each);
+            if (!var || defined_.contains(var->name)) return each;
+            const ExprPtr definition = text_.facts().definition(var->name);
+            return definition ? known_here(definition) : each;
+        });
+    }
+
+    void print_one(const AdvanceEpoch& step) {
+        line("{} += {};", text_.epoch(step.signal->name), text_.expr(step.by));
+    }
+
+    // ------------------------------------------------------------------------ tiles
+
+    std::string pointer(const Place& place) {
+        std::string text = text_.name(place.memory->name);
+        const auto* constant = as<IntConst>(place.offset);
+        if (!constant || constant->value != 0) text += " + " + text_.term_of_sum(place.offset);
+        if (in_chunks_) text += " + " + at_;
+        if (!place.peer) return text;
+        return fmt::format("Remote({}, {}, {})", names_.context, text, text_.expr(place.peer));
+    }
+
+    std::string row(const Place& place, TileId tile, std::string_view role) {
+        const std::string row = text_.fresh(fmt::format("{}_{}", name_of(tile), role));
+        line("auto {} = RowOf({}, {});", row, pointer(place), count_text(tile));
+        return row;
+    }
+
+    void print_one(const LoadTile& step) {
+        const std::string from = row(step.from, step.tile, "from");
+        line("TLOAD({}, {});", name_of(step.tile), from);
+    }
+    void print_one(const StoreTile& step) {
+        const std::string to = row(step.to, step.tile, "to");
+        line("TSTORE({}, {});", to, name_of(step.tile));
+    }
+    void print_one(const Compute& step) {
+        std::vector<std::string> operands = {name_of(step.dst)};
+        for (const TileId source : step.src) operands.push_back(name_of(source));
+        const TileVariable& dst = program_.tiles[static_cast<std::size_t>(step.dst)];
+        if (step.scalar) operands.push_back(text_.number(step.scalar, dst.element));
+        line("{}({});", step.instruction, fmt::join(operands, ", "));
+    }
+
+    // ------------------------------------------------------------------------ syncs
+
+    std::string cell(const VarPtr& signal, const ExprPtr& index) {
+        return fmt::format("Cell({}, {})", text_.name(signal->name), text_.expr(index));
+    }
+    void print_one(const NotifyCell& step) {
+        const std::string name = text_.fresh("cell");
+        line("Signal {}(Remote({}, {}, {}));", name, names_.context, cell(step.signal, step.cell),
+             text_.expr(step.peer));
+        line("TNOTIFY({}, {}, NotifyOp::{});", name, text_.expr(step.value),
+             step.op == NotifyOp::set ? "Set" : "AtomicAdd");
+    }
+    void print_one(const WaitForCell& step) {
+        const std::string name = text_.fresh("cell");
+        line("Signal {}({});", name, cell(step.signal, step.cell));
+        line("TWAIT({}, {}, WaitCmp::{});", name, text_.expr(step.value), cpp(step.compare));
+    }
+
+    void print_one(const Flag& step) {
+        const std::string operands =
+            fmt::format("{}, {}, {}", cpp(step.from), cpp(step.to), event(step.event));
+        switch (step.kind) {
+            case Flag::Kind::set_and_wait:
+                line("set_flag({});", operands);
+                return line("wait_flag({});{}", operands,
+                            step.to == Pipe::scalar ? "  // done before anyone is told" : "");
+            case Flag::Kind::wait_for_last_turn:
+                return line("if ({}) wait_flag({});", rounds_.at(step.event.turns).has_last,
+                            operands);
+            case Flag::Kind::set_for_next_turn:
+                return line("if ({}) set_flag({});", rounds_.at(step.event.turns).has_next,
+                            operands);
+        }
+    }
+    void print_one(const DrainAll&) { line("pipe_barrier(PIPE_ALL);"); }
+
+    // ------------------------------------------------------------------------ control flow
+
+    void print_one(const Loop& loop) {
+        comment(describe(loop));
+        text_.open_block();
+        if (loop.chunks) {
+            print_chunks(loop);
+        } else {
+            const std::string counter = text_.declare(loop.counter->name);
+            line("for (int64_t {0} = {1}; {0} < {2}; ++{0}) {{", counter, text_.expr(loop.lo),
+                 text_.comparand(loop.hi));
+            ++indent_;
+            if (loop.turns) print_turn(loop, counter);
+            print_steps(loop.body);
+        }
+        text_.close_block();
+        --indent_;
+        line("}}");
+    }
+
+    // Which slots it is the turn of; rounds of the same turn are two apart.
+    void print_turn(const Loop& loop, const std::string& counter) {
+        const std::string turn = text_.fresh(counter + "_turn");
+        const auto* first = as<IntConst>(loop.lo);
+        const std::string third =
+            first ? std::to_string(first->value + 2) : text_.term_of_sum(loop.lo) + " + 2";
+        const bool natural = text_.facts().not_negative(loop.lo);
+        line("const int {} = {} % 2;", turn,
+             natural ? counter : fmt::format("({} - {})", counter, text_.factor(loop.lo)));
+        rounds_[loop.id] = {turn, fmt::format("{} >= {}", counter, third),
+                            fmt::format("{} + 2 < {}", counter, text_.comparand(loop.hi))};
+    }
+
+    void print_chunks(const Loop& loop) {
+        const std::string size = text_.expr(loop.chunks);
+        line("for (int64_t {0} = 0; {0} < {1}; {0} += kChunk) {{", at_, size);
+        ++indent_;
+        line("const int64_t {} = Min(kChunk, {} - {});", count_, size, at_);
+        if (loop.turns) {
+            line("const int {} = {} / kChunk % 2;", turn_, at_);
+            rounds_[loop.id] = {turn_, fmt::format("{} >= 2 * kChunk", at_),
+                                fmt::format("{} + 2 * kChunk < {}", at_, size)};
+        }
+        in_chunks_ = true;
+        print_steps(loop.body);
+        in_chunks_ = false;
+    }
+
+    void print_one(const Branch& branch) {
+        line("if ({}) {{", text_.expr(branch.condition));
+        const Facts& outside = text_.facts();
+        const Facts inside = outside.assuming(branch.condition);
+        text_.know(inside);
+        print_block(branch.then_steps);
+        text_.know(outside);
+        if (!branch.else_steps.empty()) {
+            line("}} else {{");
+            print_block(branch.else_steps);
+        }
+        line("}}");
+    }
+
+    void print_block(const Steps& steps) {
+        text_.open_block();
+        ++indent_;
+        print_steps(steps);
+        --indent_;
+        text_.close_block();
+    }
+
+    const DeviceProgram& program_;
+    const Frame& frame_;
+    CppText text_;
+    std::string out_;
+    int indent_ = 1;
+    bool in_chunks_ = false;
+    FrameNames names_;
+    std::string at_, count_, turn_;
+    std::vector<std::string> tile_names_;
+    struct Rounds {
+        std::string turn, has_last, has_next;
+    };
+    std::map<LoopId, Rounds> rounds_;
+    std::set<std::string, std::less<>> defined_, has_epoch_, moving_;
+};
+
+}  // namespace
+
+std::string print_kernel(const DeviceProgram& program, const Frame& frame, const Facts& facts,
+                         const Trouble& trouble, pto::Device device) {
+    return Printer(program, frame, facts, trouble).print(device);
+}
+
+}  // namespace peal::emitter

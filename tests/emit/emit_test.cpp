@@ -1,0 +1,375 @@
+// SPDX-License-Identifier: Apache-2.0
+// Kernels of all kinds as PTO C++: what is written, that it is right, and what is refused.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+#include "check/call_sequence.hpp"
+#include "peal/collective.hpp"
+#include "peal/diagnostic.hpp"
+#include "peal/program.hpp"
+#include "peal/pto.hpp"
+#include "pto/kernel_file.hpp"
+#include "pto/program.hpp"
+
+namespace peal::pto {
+namespace emit_test {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+ir::Program program(const std::string& text) {
+    return parse(std::make_shared<Source>("test.peal", text));
+}
+
+ir::Program example(const std::string& file) {
+    return parse_file(std::string(PEAL_SOURCE_DIR "/examples/") + file);
+}
+
+// From kernel_entry on.
+std::string body_of(const std::string& kernel) {
+    return kernel.substr(kernel.find("extern \"C\""));
+}
+
+class Emit : public ::testing::Test {
+protected:
+    std::vector<Plan> traced(const ir::Program& program, std::string_view kernel,
+                             const Bindings& bindings, int nranks, Device device = Device::a2a3) {
+        const Emitted emitted = emit(program, kernel, device);
+        const std::string path = folder_.write("kernel.cpp", emitted.kernel);
+        return trace(Kernel::compile(path), parameters_of(program, kernel, bindings, nranks),
+                     nranks);
+    }
+
+    // "", or what is wrong with it.
+    static std::string fault_of(const std::vector<Plan>& plans, std::optional<Meaning> meaning,
+                                Device device = Device::a2a3) {
+        CheckOptions options;
+        options.device = rules_of(device);
+        const CheckReport report = check({{&plans, meaning ? &*meaning : nullptr, {}}}, options);
+        if (report.verdict == Verdict::proved) return "";
+        return report.violations.empty() ? report.bound : report.violations.front().message;
+    }
+
+    KernelFolder folder_;
+};
+
+std::string refusal(const std::string& text, const std::string& kernel = "k") {
+    try {
+        emit(program(text), kernel, Device::a2a3);
+    } catch (const ProgramError& error) {
+        return error.what();
+    }
+    return "";
+}
+
+Collective collective(CollectiveKind kind, std::uint64_t count, std::string mode = "auto") {
+    Collective result;
+    result.kind = kind;
+    result.mode = std::move(mode);
+    result.count = count;
+    return result;
+}
+
+// ---------------------------------------------------------------------------- what is written
+
+TEST_F(Emit, ReadsAsAPersonWouldWriteIt) {
+    const Emitted emitted = emit(program("kernel share(inp: in f32[n], out: out f32[n],\n"
+                                         "             data: window f32[n], sig: window i32[2]) {\n"
+                                         "    let right = (rank + 1) % nranks\n"
+                                         "    data = inp\n"
+                                         "    notify sig[0]@right = epoch(sig) + 1\n"
+                                         "    wait sig[0] >= epoch(sig) + 1\n"
+                                         "    out = inp\n"
+                                         "    advance sig by 1\n"
+                                         "}\n"),
+                                 "share", Device::a2a3);
+    EXPECT_EQ(body_of(emitted.kernel),
+              R"(extern "C" __aicore__ void kernel_entry(__gm__ int64_t *args) {
+    auto *inp = First<float>(args[0]);
+    auto *out = First<float>(args[1]);
+    auto *data = First<float>(args[2]);
+    const int64_t nranks = args[3];
+    auto *context = reinterpret_cast<__gm__ CommContext *>(args[4]);
+    const int64_t generation = args[5];  // earlier calls on these windows
+    const int64_t rank = context->rankId;
+    const int64_t n = Count(args[0]);
+    auto *sig = reinterpret_cast<__gm__ int32_t *>(LineBehind(data, Count(args[2])));
+
+    const int64_t right = (rank + 1) % nranks;
+    // Copy inp to data.
+    for (int64_t at = 0; at < n; at += kChunk) {
+        const int64_t count = Min(kChunk, n - at);
+        const int turn = at / kChunk % 2;
+        if (at >= 2 * kChunk) wait_flag(PIPE_MTE3, PIPE_MTE2, Event(turn));
+        auto tile = TileAt<F32Tile>(turn, count);
+        auto tile_from = RowOf(inp + at, count);
+        TLOAD(tile, tile_from);
+        set_flag(PIPE_MTE2, PIPE_MTE3, Event(turn));
+        wait_flag(PIPE_MTE2, PIPE_MTE3, Event(turn));
+        auto tile_to = RowOf(data + at, count);
+        TSTORE(tile_to, tile);
+        if (at + 2 * kChunk < n) set_flag(PIPE_MTE3, PIPE_MTE2, Event(turn));
+    }
+
+    set_flag(PIPE_MTE3, PIPE_S, EVENT_ID0);
+    wait_flag(PIPE_MTE3, PIPE_S, EVENT_ID0);  // done before anyone is told
+    const int64_t epoch = generation;
+    Signal cell(Remote(context, Cell(sig, 0), right));
+    TNOTIFY(cell, epoch + 1, NotifyOp::Set);
+    Signal cell_1(Cell(sig, 0));
+    TWAIT(cell_1, epoch + 1, WaitCmp::GE);
+
+    // Copy inp to out.
+    for (int64_t at = 0; at < n; at += kChunk) {
+        const int64_t count = Min(kChunk, n - at);
+        const int turn = at / kChunk % 2;
+        if (at >= 2 * kChunk) wait_flag(PIPE_MTE3, PIPE_MTE2, Event(turn));
+        auto tile = TileAt<F32Tile>(turn, count);
+        auto tile_from = RowOf(inp + at, count);
+        TLOAD(tile, tile_from);
+        set_flag(PIPE_MTE2, PIPE_MTE3, Event(turn));
+        wait_flag(PIPE_MTE2, PIPE_MTE3, Event(turn));
+        auto tile_to = RowOf(out + at, count);
+        TSTORE(tile_to, tile);
+        if (at + 2 * kChunk < n) set_flag(PIPE_MTE3, PIPE_MTE2, Event(turn));
+    }
+}
+)");
+    EXPECT_THAT(emitted.parameters,
+                ElementsAre("in:f32[n]", "out:f32[n]", "window:f32[n]+signals:2x16", "nranks",
+                            "context", "generation"));
+}
+
+TEST_F(Emit, FillsTileMemoryOfTheDevice) {
+    const ir::Program ring = program_of(collective(CollectiveKind::allreduce, 1, "ring"));
+    EXPECT_THAT(emit(ring, "allreduce", Device::a2a3).kernel, HasSubstr("kChunk = 12288;"));
+    EXPECT_THAT(emit(ring, "allreduce", Device::a5).kernel, HasSubstr("kChunk = 16384;"));
+    Collective narrow = collective(CollectiveKind::allreduce, 1, "ring");
+    narrow.element = Element::f16;
+    EXPECT_THAT(emit(program_of(narrow), "allreduce", Device::a2a3).kernel,
+                HasSubstr("kChunk = 24576;"));
+}
+
+// Two loads may be on their way on a5, one on a2a3.
+TEST_F(Emit, AwaitsEachLoadWhereTheDeviceAsksForIt) {
+    const ir::Program ring = program_of(collective(CollectiveKind::allreduce, 1, "ring"));
+    const std::string two = "            auto acc = TileAt<F32Tile>(2 + turn, count);\n";
+    const std::string a5 = emit(ring, "allreduce", Device::a5).kernel;
+    const std::string a2a3 = emit(ring, "allreduce", Device::a2a3).kernel;
+    const std::string awaited = "wait_flag(PIPE_MTE2, PIPE_V, Event(turn));\n";
+    EXPECT_THAT(a2a3, HasSubstr(awaited + two));
+    EXPECT_THAT(a5, Not(HasSubstr(awaited)));
+}
+
+TEST_F(Emit, WritesAShimThatCompiles) {
+    const Emitted emitted =
+        emit(program_of(collective(CollectiveKind::broadcast, 1, "tree")), "broadcast", Device::a5);
+    EXPECT_THAT(emitted.orchestration, HasSubstr(R"(
+    args.add_input(task.tensor(0));  // input
+    args.add_output(task.tensor(1));  // output
+    args.add_inout(task.tensor(2));  // windows
+    args.add_scalar(task.scalar(0));  // nranks
+    args.add_scalar(task.scalar(1));  // root
+    args.add_scalar(task.scalar(2));  // CommContext*
+    args.add_scalar(task.scalar(3));  // earlier calls on these windows
+    rt_submit_aiv_task(kKernel, args);
+)"));
+    EXPECT_THAT(emitted.orchestration, HasSubstr(".expected_arg_count = 7"));
+    const std::string path = folder_.write("shim.cpp", emitted.orchestration);
+    const ProgramEnd end =
+        run_program({"c++", "-std=c++20", "-Wall", "-Wextra", "-Werror", "-fsyntax-only",
+                     "-I" PEAL_SOURCE_DIR "/include/pto", path});
+    EXPECT_EQ(end.status, 0) << end.output;
+}
+
+// ---------------------------------------------------------------------------- that it is right
+
+TEST_F(Emit, TakesThePresetsOfTheSeeds) {
+    for (const CollectiveKind kind :
+         {CollectiveKind::allreduce, CollectiveKind::allgather, CollectiveKind::reduce_scatter,
+          CollectiveKind::broadcast, CollectiveKind::all_to_all}) {
+        const std::string mode = kind == CollectiveKind::allgather ? "pull" : "mesh";
+        Collective which = collective(kind, 65, mode);
+        which.root = 2;
+        const Emitted emitted = emit(program_of(which), name(kind), Device::a2a3);
+        const Kernel kernel = Kernel::compile(folder_.write("kernel.cpp", emitted.kernel));
+        const std::vector<Plan> plans = trace(kernel, preset(which, 3), 3);
+        CallSequence calls;
+        calls.add(which, plans);
+        EXPECT_EQ(check(calls.stages()).verdict, Verdict::proved) << name(kind);
+    }
+}
+
+TEST_F(Emit, ProvesTheExamples) {
+    struct Example {
+        std::string file, kernel;
+        CollectiveKind kind;
+    };
+    for (const Example& each : {
+             Example{"mesh_allreduce.peal", "mesh_allreduce", CollectiveKind::allreduce},
+             {"ring_allreduce.peal", "ring_allreduce", CollectiveKind::allreduce},
+             {"allgather.peal", "allgather_by_hand", CollectiveKind::allgather},
+             {"reduce_scatter.peal", "reduce_scatter_by_hand", CollectiveKind::reduce_scatter},
+             {"all_to_all.peal", "all_to_all_by_hand", CollectiveKind::all_to_all},
+             {"composite.peal", "ring", CollectiveKind::allreduce},
+             {"composite.peal", "exchange", CollectiveKind::all_to_all},
+         }) {
+        const ir::Program source = example(each.file);
+        const Device device = Device::a5;
+        const Emitted emitted = emit(source, each.kernel, device);
+        const Kernel kernel = Kernel::compile(folder_.write("kernel.cpp", emitted.kernel));
+        for (const std::int64_t n : {8, 100'000}) {
+            const Bindings bindings{{{"n", n}}, {}, {}};
+            const std::vector<Plan> plans =
+                trace(kernel, parameters_of(source, each.kernel, bindings, 4), 4);
+            const Collective which = collective(each.kind, static_cast<std::uint64_t>(n));
+            EXPECT_EQ(fault_of(plans, meaning_of(which, plans), device), "") << each.kernel;
+        }
+    }
+}
+
+TEST_F(Emit, ChoosesTheRecipeInTheKernel) {
+    const ir::Program any = program_of(collective(CollectiveKind::allreduce, 1));
+    const Emitted emitted = emit(any, "allreduce", Device::a2a3);
+    const Kernel kernel = Kernel::compile(folder_.write("kernel.cpp", emitted.kernel));
+    for (const int nranks : {2, 3, 5, 17}) {
+        for (const std::uint64_t count : {9, 40'000}) {
+            const Collective which = collective(CollectiveKind::allreduce, count);
+            const std::vector<Plan> plans =
+                trace(kernel, parameters_of(any, "allreduce", bindings_of(which), nranks), nranks);
+            EXPECT_EQ(fault_of(plans, meaning_of(which, plans)), "") << nranks << ", " << count;
+        }
+    }
+}
+
+TEST_F(Emit, TakesEveryElementTypeOperationAndPlace) {
+    for (const Element element :
+         {Element::f16, Element::bf16, Element::i8, Element::i16, Element::i32, Element::u8}) {
+        Collective which = collective(CollectiveKind::allreduce, 77, "mesh");
+        which.element = element;
+        which.op = ReduceOp::max;
+        const std::vector<Plan> plans =
+            traced(program_of(which), "allreduce", bindings_of(which), 3);
+        EXPECT_EQ(fault_of(plans, meaning_of(which, plans)), "") << name(element);
+    }
+    for (const ReduceOp op : kReduceOps) {
+        Collective which = collective(CollectiveKind::reduce_scatter, 9, "ring");
+        which.op = op;
+        const std::vector<Plan> plans =
+            traced(program_of(which), "reduce_scatter", bindings_of(which), 3);
+        EXPECT_EQ(fault_of(plans, meaning_of(which, plans)), "") << name(op);
+    }
+    for (const Placement placement : {Placement::in_place, Placement::window}) {
+        Collective which = collective(CollectiveKind::allgather, 50'000, "ring");
+        which.placement = placement;
+        const std::vector<Plan> plans =
+            traced(program_of(which), "allgather", bindings_of(which), 3);
+        EXPECT_EQ(fault_of(plans, meaning_of(which, plans)), "") << name(placement);
+    }
+}
+
+// Several windows of different types, several signals, an epoch that moves on in a loop.
+TEST_F(Emit, LaysOutWindowsAndSignalsOneAfterAnother) {
+    const std::string text =
+        "kernel k(a: in f32[n], b: in i8[n], c: out f32[n], d: out i8[n],\n"
+        "         x: window f32[n], y: window i8[n], p: window i32[nranks], q: window i32[2]) {\n"
+        "    let right = (rank + 1) % nranks\n"
+        "    let left = (rank + nranks - 1) % nranks\n"
+        "    for round in 0..2 {\n"
+        "        x = a\n"
+        "        notify p[rank]@right = epoch(p) + 1\n"
+        "        wait p[left] >= epoch(p) + 1\n"
+        "        c = x@left\n"
+        "        notify p[rank]@left = epoch(p) + 2\n"
+        "        wait p[right] >= epoch(p) + 2\n"
+        "        advance p by 2\n"
+        "    }\n"
+        "    y = b\n"
+        "    notify q[0]@right = epoch(q) + 1\n"
+        "    wait q[0] >= epoch(q) + 1\n"
+        "    d = y@left\n"
+        "    notify q[1]@left = epoch(q) + 1\n"
+        "    wait q[1] >= epoch(q) + 1\n"
+        "    advance q by 1\n"
+        "}\n";
+    const Emitted emitted = emit(program(text), "k", Device::a2a3);
+    EXPECT_THAT(emitted.kernel, HasSubstr("int64_t p_epoch = generation * (2 * 2);"));
+    EXPECT_THAT(emitted.kernel, HasSubstr("p_epoch += 2;"));
+    EXPECT_THAT(emitted.parameters[4], "window:u8[(4*(n)+63)/64*64+1*(n)]+signals:P+2x16");
+    const Bindings bindings{{{"n", 70'001}}, {}, {}};
+    const std::vector<Plan> plans = traced(program(text), "k", bindings, 3);
+    EXPECT_EQ(plans[0].buffers[4].bytes, 280'064 + 70'001);  // x in whole lines, then y
+    EXPECT_EQ(fault_of(plans, std::nullopt), "");
+}
+
+// A tile of known size may be kept while others are told and awaited.
+TEST_F(Emit, KeepsASmallTileAcrossAWait) {
+    const std::string text =
+        "kernel k(a: in f32[64], out: out f32[64], x: window f32[64], sig: window i32[nranks]) {\n"
+        "    mine = a * 2.0\n"
+        "    x = mine\n"
+        "    for peer in peers { notify sig[rank]@peer = epoch(sig) + 1 }\n"
+        "    for peer in peers { wait sig[peer] >= epoch(sig) + 1 }\n"
+        "    all = mine\n"
+        "    for peer in peers { all = all + x@peer }\n"
+        "    out = all\n"
+        "    for peer in peers { notify sig[rank]@peer = epoch(sig) + 2 }\n"
+        "    for peer in peers { wait sig[peer] >= epoch(sig) + 2 }\n"
+        "    advance sig by 2\n"
+        "}\n";
+    for (const Device device : {Device::a2a3, Device::a5}) {
+        const std::vector<Plan> plans = traced(program(text), "k", {}, 4, device);
+        EXPECT_EQ(fault_of(plans, std::nullopt, device), "");
+    }
+}
+
+// Source and destination overlap: chunks would read what others wrote.
+TEST_F(Emit, DoesNotCutWhatOverlaps) {
+    EXPECT_THAT(refusal("kernel k(b: inout f32[n]) {\n"
+                        "    b[1; n - 1] = b[0; n - 1]\n"
+                        "}\n"),
+                HasSubstr("must fit in tile memory as a whole"));
+}
+
+// ---------------------------------------------------------------------------- what is refused
+
+TEST_F(Emit, RefusesWhatTheDeviceDoesNotHave) {
+    EXPECT_EQ(refusal("kernel k(a: in f64[n], b: out f64[n]) { b = a }\n"),
+              "test.peal:1:10: error: 'a': the device has no elements of type f64\n"
+              "    1 | kernel k(a: in f64[n], b: out f64[n]) { b = a }\n"
+              "      |          ^\n"
+              "hint: use f32, f16, bf16, i32, i16, i8 or u8");
+    EXPECT_THAT(
+        refusal("kernel k(t: index[nranks], a: in f32[t[0]], b: out f32[t[0]]) { b = a }\n"),
+        HasSubstr("'t': tables cannot be passed to a kernel of the device"));
+    EXPECT_THAT(refusal("kernel k(s: f32, a: in f32[n], b: out f32[n]) { b = a * s }\n"),
+                HasSubstr("'s': a kernel of the device takes integers only"));
+}
+
+TEST_F(Emit, RefusesATileThatMayNotFit) {
+    EXPECT_THAT(refusal("kernel k(a: in f32[n], b: out f32[n], sig: window i32[1]) {\n"
+                        "    x = a * 2.0\n"
+                        "    notify sig[0]@rank += 1\n"
+                        "    b = x\n"
+                        "}\n"),
+                HasSubstr("test.peal:2"));
+    EXPECT_THAT(refusal("kernel k(a: in f32[100000], b: out f32[100000], sig: window i32[1]) {\n"
+                        "    x = a * 2.0\n"
+                        "    notify sig[0]@rank += 1\n"
+                        "    b = x\n"
+                        "}\n"),
+                HasSubstr("does not fit in tile memory"));
+}
+
+TEST_F(Emit, SaysWhichKernelIsMissing) {
+    EXPECT_THROW(
+        emit(program("kernel k(a: in f32[4], b: out f32[4]) { b = a }\n"), "other", Device::a5),
+        Error);
+}
+
+}  // namespace emit_test
+}  // namespace peal::pto
