@@ -11,7 +11,7 @@
 #include "peal/program.hpp"
 
 namespace peal::comm {
-namespace {
+namespace kernel_test {
 
 using test::told_by;
 
@@ -300,20 +300,24 @@ TEST(Kernel, ATimeoutNamesTheWait) {
     const std::vector<std::string> messages = test::told(2, [](Communicator& comm) {
         const WindowMemory signals = comm.signals(2);
         PreparedKernel prepared = comm.prepare(stuck(comm), signals);
-        // Long enough for the other rank to come, also on a busy machine.
-        comm.set_timeout(std::chrono::milliseconds(500));
+        comm.set_timeout(std::chrono::milliseconds(100));
         prepared.run();
     });
+    // Who is slow may come when the other has given up.
+    const std::string standing =
+        "(in kernel [0-9a-f]+, (at instruction 0|or past it)|has not called yet)";
+    const auto told = [&](int rank, const char* last) {
+        return testing::MatchesRegex(
+            fmt::format("timeout: rank [01] waited too long:\n  rank 0: {0}\n  rank 1: {0}"
+                        "(\n  kernel stuck on rank {1}, instruction 0  wait sig\\[0\\] >= 1"
+                        "   \\(stuck.peal:2: \"wait sig\\[0\\] >= 1\"\\)\n  sees 0){2}",
+                        standing, rank, last));
+    };
     for (const int rank : {0, 1}) {
-        EXPECT_THAT(messages[static_cast<std::size_t>(rank)],
-                    testing::MatchesRegex(
-                        fmt::format("timeout: rank [01] waited too long:\n"
-                                    "  rank 0: in kernel [0-9a-f]+, (at instruction 0|or past it)\n"
-                                    "  rank 1: in kernel [0-9a-f]+, (at instruction 0|or past it)\n"
-                                    "  kernel stuck on rank {}, instruction 0  wait sig\\[0\\] >= 1"
-                                    "   \\(stuck.peal:2: \"wait sig\\[0\\] >= 1\"\\)\n  sees 0",
-                                    rank)));
+        EXPECT_THAT(messages[static_cast<std::size_t>(rank)], told(rank, "?"));
     }
+    EXPECT_THAT(messages,
+                testing::AnyOf(testing::Contains(told(0, "")), testing::Contains(told(1, ""))));
 }
 
 TEST(Kernel, MustBeTheSameEverywhere) {
@@ -329,5 +333,5 @@ TEST(Kernel, MustBeTheSameEverywhere) {
                               "  rank 1: kernel [0-9a-f]+")));
 }
 
-}  // namespace
+}  // namespace kernel_test
 }  // namespace peal::comm

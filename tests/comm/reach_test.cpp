@@ -13,6 +13,7 @@
 #include <csignal>
 #include <cstdio>
 #include <fstream>
+#include <latch>
 #include <thread>
 
 #include "comm/attempt.hpp"
@@ -24,7 +25,7 @@
 #include "comm/table.hpp"
 
 namespace peal::comm {
-namespace {
+namespace reach_test {
 
 using test::Attempt;
 using test::ProfileVariable;
@@ -291,22 +292,18 @@ TEST(ReachFaults, NobodyCopiesFromOrToABufferThatIsGone) {
     const ReachingProfile profile(CollectiveKind::all_to_all, "mesh");
     for (int turn = 0; turn < 10; ++turn) {
         std::vector<std::string> messages(3);
-        EXPECT_THROW(Communicator::threads(3,
-                                           [&](Communicator& comm) {
-                                               const auto rank =
-                                                   static_cast<std::size_t>(comm.rank());
-                                               if (rank == 1) {
-                                                   if (turn % 2 == 0) comm.barrier();
-                                                   throw std::runtime_error("on purpose");
-                                               }
-                                               messages[rank] = test::told_by([&] {
-                                                   if (turn % 2 == 0) comm.barrier();
-                                                   const std::vector<float> input(3 << 20, 1);
-                                                   std::vector<float> output(input.size());
-                                                   comm.all_to_all(input, output);
-                                               });
-                                           }),
-                     std::runtime_error);
+        std::latch have_met(3);  // nobody is in the barrier any more
+        const auto body = [&](Communicator& comm) {
+            if (turn % 2 == 0) comm.barrier();
+            have_met.arrive_and_wait();
+            if (comm.rank() == 1) throw std::runtime_error("on purpose");
+            messages[static_cast<std::size_t>(comm.rank())] = test::told_by([&] {
+                const std::vector<float> input(3 << 20, 1);
+                std::vector<float> output(input.size());
+                comm.all_to_all(input, output);
+            });
+        };
+        EXPECT_THROW(Communicator::threads(3, body), std::runtime_error);
         for (const std::size_t rank : {0, 2}) {
             EXPECT_THAT(messages[rank],
                         testing::StartsWith(fmt::format("rank 1 died; rank {} was in all_to_all of "
@@ -344,5 +341,5 @@ TEST(ReachFaults, ARankThatDiesWhileOthersCopyIsNamed) {
     }
 }
 
-}  // namespace
+}  // namespace reach_test
 }  // namespace peal::comm

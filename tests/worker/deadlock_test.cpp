@@ -4,7 +4,7 @@
 #include "worker/kit.hpp"
 
 namespace peal::worker::test {
-namespace {
+namespace deadlock_test {
 
 class Deadlocks : public OnEngines {};
 INSTANTIATE_TEST_SUITE_P(Worker, Deadlocks, ::testing::ValuesIn(engines()), engine_name);
@@ -124,8 +124,7 @@ TEST_P(Deadlocks, AreNotReportedBeforeTheProgramWaits) {
     Worker worker = worker_of(2);
     const Domain domain = pair(worker);
     const Task waits = worker.submit(wait_kernel(), 1, {domain["sig"]});
-    std::this_thread::sleep_for(std::chrono::milliseconds(30));
-    EXPECT_EQ(waits.state(), TaskState::running);
+    while (waits.state() != TaskState::running) std::this_thread::yield();
     worker.submit(ring_kernel(), 0, {domain["sig"]});
     waits.wait();
 }
@@ -139,5 +138,5 @@ TEST_P(Deadlocks, CloseFindsThemToo) {
                 ::testing::StartsWith("deadlock: no device can go on"));
 }
 
-}  // namespace
+}  // namespace deadlock_test
 }  // namespace peal::worker::test
