@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "plan/faults.hpp"
 #include "plan/support.hpp"
 
 namespace peal {
@@ -248,10 +249,63 @@ TEST(PlanValidate, RanksAgree) {
               }),
               "plan sample, rank 1 of 3: 3 buffers, but rank 0 has 4");
     EXPECT_EQ(after_all([](auto& p) { p[1].buffers[kData].bytes = 128; }),
-              "plan sample, rank 1 of 3, buffer 'data': differs from buffer 'data' of rank 0");
+              "plan sample, rank 1 of 3, buffer 'data': differs from buffer 'data' of rank 0: 128 "
+              "bytes, there 64");
     EXPECT_EQ(after_all([](auto& p) { p[1].buffers[kInp].bytes = 128; }), "no error");
     EXPECT_EQ(after_all([](auto& p) { p[2].advance[kSig] = 3; }),
               "plan sample, rank 2 of 3, buffer 'sig': advances by 3, on rank 0 by 2");
+}
+
+TEST(PlanValidate, RanksAgreeOnEachBuffer) {
+    const auto differs = [](const std::function<void(Buffer&)>& change, std::uint16_t buffer) {
+        const std::string message =
+            after_all([&](auto& plans) { change(plans[2].buffers[buffer]); });
+        return message.substr(message.find(" of rank 0: ") + 12);
+    };
+    EXPECT_EQ(differs([](Buffer& b) { b.name = "other"; }, kData), "other, there data");
+    EXPECT_EQ(differs([](Buffer& b) { b.kind = BufferKind::window; }, kInp),
+              "window, there argument");
+    EXPECT_EQ(differs([](Buffer& b) { b.direction = Direction::inout; }, kInp), "inout, there in");
+    EXPECT_EQ(differs([](Buffer& b) { b.element = Element::f16; }, kData), "f16, there f32");
+    EXPECT_EQ(differs([](Buffer& b) { b.element = Element::i64; }, kSig), "i64, there i32");
+    EXPECT_EQ(differs([](Buffer& b) { b.cells = 5; }, kSig), "5 cells, there 3");
+    EXPECT_EQ(differs([](Buffer& b) { b.cell_stride = 8; }, kSig), "cells 8 bytes apart, there 64");
+}
+
+// ---------------------------------------------------------------------------- all faults
+
+TEST(PlanFaults, AreAllThatIsWrong) {
+    std::vector<Plan> plans = three_plans();
+    plans[0].instructions = {
+        {Copy{{kOut, 0, 0, 64}, {kInp, 0, 0, 64}}, Pipe::none, 0},
+        {Copy{{kOut, 0, 0, 8}, {kData, 1, 60, 8}}, Pipe::none, 0},
+        {Copy{{kTile, 0, 0, 8}, {kTile, 0, 4, 8}}, Pipe::none, 0},
+        {Notify{NotifyOp::set, {kSig, 2, 3}, {1, 0}}, Pipe::none, 0},
+        {PipeBarrier{Pipe::none}, Pipe::none, 0},
+    };
+    plans[1].buffers[kSig].cell_stride = 6;
+    plans[2].buffers[kData].bytes = 128;
+    const std::vector<PlanFault> faults = faults_of(plans);
+    std::vector<std::string> lines;
+    for (const PlanFault& fault : faults) lines.push_back(fault.memory + "; " + fault.message);
+    EXPECT_THAT(
+        lines,
+        ElementsAre("data@1[60..68); the source leaves data, which has 64 bytes",
+                    "tile[4..12); the destination overlaps the source",
+                    "sig[3]@2; there is no cell 3 in 'sig', which has 3",
+                    "; a barrier needs a pipe to drain",
+                    "sig; cells of 4 bytes cannot be 6 bytes apart: expected a multiple of 4",
+                    "data; differs from buffer 'data' of rank 0: 128 bytes, there 64"));
+    std::vector<PlanFault::Kind> kinds;
+    for (const PlanFault& fault : faults) kinds.push_back(fault.kind);
+    using enum PlanFault::Kind;
+    EXPECT_THAT(kinds, ElementsAre(out_of_range, tile_overlap, out_of_range, instruction, buffer,
+                                   agreement));
+    EXPECT_EQ(faults[1].place, 0U);
+    EXPECT_EQ(faults[1].instruction, 2U);
+    EXPECT_EQ(faults[5].place, 2U);
+    EXPECT_EQ(faults[5].buffer, kData);
+    EXPECT_EQ(error_of([&] { validate(plans); }), to_text(faults[0]));
 }
 
 // ---------------------------------------------------------------------------- shared lines
