@@ -209,8 +209,9 @@ struct CheckReport {
     std::vector<Explanation> explanations;
 };
 
-// Throws Error(usage) when the stages do not fit together and Error(program) when a plan is not
-// well formed in a way that is no violation above.
+// Throws Error(usage) when the stages do not fit together. Plans that `validate` refuses are never
+// proved: what is out of range and tiles that overlap are violations, all else is thrown as
+// Error(program), in the words of `validate`.
 CheckReport check(const std::vector<CheckStage>& stages, const CheckOptions& options = {});
 
 }  // namespace peal

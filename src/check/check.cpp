@@ -93,7 +93,10 @@ CheckReport check(const std::vector<CheckStage>& stages, const CheckOptions& opt
     CheckReport report;
     require_well_formed(stages);
     report.calls = options.calls * static_cast<int>(stages.size());
-    report.violations = static_violations(stages, options.device);
+    report.violations = plan_violations(stages);
+    if (report.violations.empty()) {
+        report.violations = static_violations(stages, options.device);
+    }
     if (report.violations.empty()) {
         try {
             run(stages, options, meter, report);

@@ -20,10 +20,9 @@ constexpr unsigned kEvents = 8;
 // Goes through one plan and reports what is wrong with it whatever the others do.
 class PlanRules {
 public:
-    PlanRules(const CheckStage& stage, std::size_t number, const Plan& plan,
-              const DeviceRules& device, std::vector<Violation>& out)
-        : stage_(stage),
-          number_(static_cast<std::int32_t>(number)),
+    PlanRules(std::size_t number, const Plan& plan, const DeviceRules& device,
+              std::vector<Violation>& out)
+        : number_(static_cast<std::int32_t>(number)),
           plan_(plan),
           device_(device),
           out_(out) {}
@@ -32,9 +31,9 @@ public:
         for (std::size_t i = 0; i < plan_.instructions.size(); ++i) {
             index_ = static_cast<std::int32_t>(i);
             const Action& action = plan_.instructions[i].action;
-            for_each_range(action, [&](const Range& range) { check_range(range); });
-            if (const auto* notify = std::get_if<Notify>(&action)) check_cell(notify->cell);
-            if (const auto* wait = std::get_if<Wait>(&action)) check_cell(wait->cell);
+            for_each_range(action, [&](const Range& range) {
+                if (is_tile(range) && range.length != 0) check_tile(range);
+            });
             check_flag(action);
             check_load(plan_.instructions[i]);
         }
@@ -68,30 +67,6 @@ private:
         return to_text(plan_.instructions[static_cast<std::size_t>(index)], plan_);
     }
     std::string instruction() const { return text_of(index_); }
-    const Plan* plan_of(std::int32_t rank) const {
-        const bool exists = rank >= 0 && rank < plan_.nranks;
-        return exists ? &(*stage_.plans)[static_cast<std::size_t>(rank)] : nullptr;
-    }
-
-    void check_range(const Range& range) {
-        if (range.length == 0) return;
-        const bool tile = is_tile(range);
-        const std::string name = tile ? "tile" : plan_.buffers[range.buffer].name;
-        const Plan* owner = plan_of(range.rank);
-        if (!owner) {
-            report(ViolationKind::out_of_range, index_, name, "there is no rank {} in `{}`",
-                   range.rank, instruction());
-            return;
-        }
-        const std::uint64_t size = tile ? plan_.tile_bytes : owner->buffers[range.buffer].bytes;
-        if (range.offset > size || range.length > size - range.offset) {
-            report(ViolationKind::out_of_range, index_,
-                   fmt::format("{}@{}[{}..{})", name, range.rank, range.offset, end_of(range)),
-                   "`{}` leaves {}, which has {} bytes", instruction(), name, size);
-        }
-        if (tile) check_tile(range);
-    }
-
     void check_tile(const Range& range) {
         const std::string memory = fmt::format("tile[{}..{})", range.offset, end_of(range));
         if (device_.tile_bytes != 0 && end_of(range) > device_.tile_bytes) {
@@ -110,32 +85,8 @@ private:
 
     // Tiles that Peal places do not overlap and fit, so this is about those of people.
     void check_placed_tiles() {
-        for (std::size_t i = 0; i < plan_.instructions.size(); ++i) {
-            index_ = static_cast<std::int32_t>(i);
-            check_operands(plan_.instructions[i].action);
-        }
         check_overlaps();
         check_room();
-    }
-
-    // An element-wise operation may write where it reads, but not beside it.
-    void check_operands(const Action& action) {
-        std::vector<Range> reads;
-        for_each_access(
-            action, [&](const Range& range) { reads.push_back(range); },
-            [&](const Range& written) {
-                for (const Range& read : reads) {
-                    if (!is_tile(read) || !is_tile(written) || equal_or_disjoint(written, read)) {
-                        continue;
-                    }
-                    report(ViolationKind::tile_memory, index_,
-                           fmt::format("tile[{}..{})", read.offset, end_of(read)),
-                           "`{}` writes tile[{}..{}), which overlaps tile[{}..{}) that it reads",
-                           instruction(), written.offset, end_of(written), read.offset,
-                           end_of(read));
-                    return;
-                }
-            });
     }
 
     // A tile is larger than its valid part: what is used may fit and the tile may not.
@@ -170,20 +121,6 @@ private:
                        is_overwritten ? "overwrote" : "wrote", written.begin, written.end);
             violation.steps.push_back(step_at(writer));
             violation.schedule = {step_at(writer), step_at(reader)};
-        }
-    }
-
-    void check_cell(const Cell& cell) {
-        const std::string& name = plan_.buffers[cell.buffer].name;
-        const Plan* owner = plan_of(cell.rank);
-        if (!owner) {
-            report(ViolationKind::out_of_range, index_, name, "there is no rank {} in `{}`",
-                   cell.rank, instruction());
-        } else if (cell.index >= owner->buffers[cell.buffer].cells) {
-            report(ViolationKind::out_of_range, index_,
-                   fmt::format("{}[{}]@{}", name, cell.index, cell.rank),
-                   "`{}` leaves {}, which has {} cells", instruction(), name,
-                   owner->buffers[cell.buffer].cells);
         }
     }
 
@@ -256,7 +193,6 @@ private:
         covering_.clear();
     }
 
-    const CheckStage& stage_;
     std::int32_t number_;
     const Plan& plan_;
     const DeviceRules& device_;
@@ -313,9 +249,7 @@ std::vector<Violation> static_violations(const std::vector<CheckStage>& stages,
                                          const DeviceRules& device) {
     std::vector<Violation> violations;
     for (std::size_t i = 0; i < stages.size(); ++i) {
-        for (const Plan& plan : *stages[i].plans) {
-            PlanRules(stages[i], i, plan, device, violations).run();
-        }
+        for (const Plan& plan : *stages[i].plans) PlanRules(i, plan, device, violations).run();
         if (stages[i].meaning) MeaningRules(stages[i], i, violations).run();
     }
     return violations;

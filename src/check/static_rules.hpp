@@ -8,11 +8,15 @@
 
 namespace peal::checker {
 
-// Throws Error(usage) when the stages do not fit together, and Error(program) when an instruction
-// is malformed in a way that no run could give a meaning to.
+// Throws Error(usage) when the stages do not fit together.
 void require_well_formed(const std::vector<CheckStage>& stages);
 
-// Ranges and cells that do not exist, flags that cannot pair up, limits of the device.
+// What `validate` refuses, in its words: ranges and cells that do not exist and tiles that overlap
+// are violations. Everything else is thrown as Error(program): no run could give it a meaning.
+std::vector<Violation> plan_violations(const std::vector<CheckStage>& stages);
+
+// Of plans that are valid: flags that cannot pair up, tiles placed by hand that overlap, limits of
+// the device, and buffers that the meaning has no room in.
 std::vector<Violation> static_violations(const std::vector<CheckStage>& stages,
                                          const DeviceRules& device);
 

@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "check/static_rules.hpp"
 #include "cli/pto_target.hpp"
 #include "peal/error.hpp"
 
@@ -121,6 +122,7 @@ CheckJob plan_file_job(const CheckCommand& command) {
     CheckJob job;
     std::vector<Plan> plans = plans_from_json(read_file(command.target.target));
     if (plans.empty()) bad_usage(fmt::format("{} has no plans", command.target.target));
+    checker::plan_violations({{&plans, nullptr, {}}});  // or the ranks have no meaning together
     job.nranks = static_cast<int>(plans.size());
     if (command.expect.empty()) {
         job.calls.add(std::move(plans), std::nullopt);

@@ -432,8 +432,9 @@ TEST(OverlappingTiles, AreFoundWithinOneInstruction) {
     ASSERT_FALSE(report.violations.empty());
     EXPECT_EQ(report.violations[0].kind, ViolationKind::tile_memory);
     EXPECT_EQ(report.violations[0].message,
-              "rank 0: `reduce sum f32 tile[0..64) <- tile[0..64), tile[32..96) on vector` writes "
-              "tile[0..64), which overlaps tile[32..96) that it reads");
+              "rank 0: `reduce sum f32 tile[0..64) <- tile[0..64), tile[32..96) on vector`: the "
+              "destination overlaps a source in part");
+    EXPECT_EQ(report.violations[0].memory, "tile[32..96)");
 }
 
 // The valid part of a tile may fit where the tile does not.

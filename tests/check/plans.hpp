@@ -114,11 +114,13 @@ public:
         }
     }
 
-    std::uint16_t argument(const std::string& name, Direction direction, std::uint64_t bytes) {
-        return add({name, BufferKind::argument, direction, Element::f32, bytes, 0, 0}, 0);
+    std::uint16_t argument(const std::string& name, Direction direction, std::uint64_t bytes,
+                           Element element = Element::f32) {
+        return add({name, BufferKind::argument, direction, element, bytes, 0, 0}, 0);
     }
-    std::uint16_t window(const std::string& name, std::uint64_t bytes) {
-        return add({name, BufferKind::window, Direction::inout, Element::f32, bytes, 0, 0}, 0);
+    std::uint16_t window(const std::string& name, std::uint64_t bytes,
+                         Element element = Element::f32) {
+        return add({name, BufferKind::window, Direction::inout, element, bytes, 0, 0}, 0);
     }
     std::uint16_t signal(const std::string& name, std::uint64_t cells, std::int64_t advance,
                          std::uint64_t stride = kCacheLineBytes, Element element = Element::i32) {

@@ -30,9 +30,9 @@ public:
         const int nranks = pick(2, 3);
         RandomProgram program{Plans(nranks), {}, false, nranks == 2 ? pick(1, 3) : pick(1, 2)};
         Plans& plans = program.plans;
-        input_ = plans.argument("input", Direction::in, kBytes);
-        output_ = plans.argument("output", Direction::out, kBytes);
-        data_ = plans.window("data", kBytes * static_cast<std::uint64_t>(nranks));
+        input_ = plans.argument("input", Direction::in, kBytes, Element::u8);
+        output_ = plans.argument("output", Direction::out, kBytes, Element::u8);
+        data_ = plans.window("data", kBytes * static_cast<std::uint64_t>(nranks), Element::u8);
         const std::int64_t advance = pick(0, 2);
         // Without one cell per writer, writers meet.
         cells_ = monotone_ && chance(80) ? nranks : pick(1, nranks);
@@ -182,8 +182,8 @@ public:
     RandomProgram write() {
         RandomProgram program{Plans(pick(1, 2)), {}, false, pick(1, 2), true};
         Plans& plans = program.plans;
-        const std::uint16_t input = plans.argument("input", Direction::in, 2);
-        const std::uint16_t data = plans.window("data", 2);
+        const std::uint16_t input = plans.argument("input", Direction::in, 2, Element::u8);
+        const std::uint16_t data = plans.window("data", 2, Element::u8);
         const std::uint16_t signal = plans.signal("signal", 2, 1);
         plans.tile_bytes(2);
         for (int me = 0; me < plans.nranks(); ++me) {
@@ -259,9 +259,9 @@ public:
         const int nranks = pick(2, 3);
         RandomProgram program{Plans(nranks), {}, true, nranks == 2 ? pick(1, 2) : 1, false};
         Plans& plans = program.plans;
-        input_ = plans.argument("input", Direction::in, 1);
-        output_ = plans.argument("output", Direction::out, 1);
-        data_ = plans.window("data", 1);
+        input_ = plans.argument("input", Direction::in, 1, Element::u8);
+        output_ = plans.argument("output", Direction::out, 1, Element::u8);
+        data_ = plans.window("data", 1, Element::u8);
         signal_ = plans.signal("signal", 9, 1);
         const int targets = nranks == 2 && chance(50) ? 2 : 1;
         const bool clears = chance(70), meets_first = chance(80);

@@ -205,14 +205,19 @@ TEST(Violation, OutOfRange) {
     ASSERT_EQ(report.violations.size(), 5u);
     EXPECT_THAT(kinds(report), Each(ViolationKind::out_of_range));
     EXPECT_EQ(report.violations[0].message,
-              "rank 1: `fill f32 data@0[4..12) <- 1` leaves data, which has 8 bytes");
+              "rank 1: `fill f32 data@0[4..12) <- 1`: the destination leaves data, which has 8 "
+              "bytes");
     EXPECT_EQ(report.violations[0].memory, "data@0[4..12)");
     EXPECT_EQ(report.violations[1].message,
-              "rank 1: there is no rank 2 in `fill f32 data@2[0..4) <- 1`");
+              "rank 1: `fill f32 data@2[0..4) <- 1`: there is no rank 2, expected 0..1");
     EXPECT_EQ(report.violations[2].message,
-              "rank 1: `fill f32 tile[0..8) <- 1` leaves tile, which has 4 bytes");
+              "rank 1: `fill f32 tile[0..8) <- 1`: the destination leaves tile memory, which has 4 "
+              "bytes");
     EXPECT_EQ(report.violations[3].message,
-              "rank 1: `notify signal[2]@0 = 1` leaves signal, which has 2 cells");
+              "rank 1: `notify signal[2]@0 = 1`: there is no cell 2 in 'signal', which has 2");
+    EXPECT_EQ(report.violations[3].memory, "signal[2]@0");
+    EXPECT_EQ(report.violations[4].message,
+              "rank 1: `notify signal[0]@-1 = 1`: there is no rank -1, expected 0..1");
     EXPECT_EQ(report.violations[4].schedule.size(), 1u);
 }
 
@@ -420,8 +425,8 @@ TEST(BadUse, Stages) {
               "check: calls must be at least 1, found 0");
     Plans wrong_rank(2);
     wrong_rank.list()[1].rank = 0;
-    EXPECT_EQ(message_of([&] { check_one(wrong_rank.list()); }, Fault::usage),
-              "check: stage 0: plan 1 of 2 says that it is rank 0 of 2");
+    EXPECT_EQ(message_of([&] { check_one(wrong_rank.list()); }, Fault::program),
+              "plan test, rank 0 of 2: stands at place 1 of the plans");
 }
 
 TEST(BadUse, Meaning) {
@@ -476,34 +481,54 @@ TEST(BadUse, SharedMemory) {
               "check: two buffers of kernel test share the memory 'one'");
 }
 
-TEST(BadUse, MalformedInstructions) {
-    const auto complaint = [](const Action& action) {
+// One definition: what `validate` refuses is no proof, and is told in the same words.
+TEST(BadUse, PlansThatAreNotValid) {
+    const auto complaint = [](const std::function<void(std::vector<Plan>&)>& change) {
         Plans plans(2);
         plans.window("data", 64);
         plans.argument("input", Direction::in, 64);
         plans.signal("signal", 2, 0);
-        plans.list()[0].instructions.push_back({action, Pipe::none, 0});
+        change(plans.list());
         const std::string text = message_of([&] { check_one(plans.list()); }, Fault::program);
+        EXPECT_EQ(message_of([&] { validate(plans.list()); }, Fault::program), text);
+        return text;
+    };
+    const auto of = [&](const Action& action) {
+        const std::string text = complaint([&](std::vector<Plan>& plans) {
+            plans[0].instructions.push_back({action, Pipe::none, 0});
+        });
         return text.substr(text.rfind(": ") + 2);
     };
     const Range four{0, 0, 0, 4};
     const Range eight{0, 0, 8, 8};
     const Range overlapping{0, 0, 2, 4};
-    EXPECT_EQ(complaint(Copy{four, eight}), "the lengths differ");
-    EXPECT_EQ(complaint(Copy{four, overlapping}), "the destination overlaps the source");
-    EXPECT_EQ(complaint(Reduce{ReduceOp::sum, Element::f32, four, {}}),
-              "a reduction needs a source");
-    EXPECT_EQ(complaint(Reduce{ReduceOp::sum, Element::f32, four, {overlapping}}),
+    EXPECT_EQ(of(Copy{four, eight}), "the destination has 4 bytes, a source has 8");
+    EXPECT_EQ(of(Copy{four, overlapping}), "the destination overlaps the source");
+    EXPECT_EQ(of(Reduce{ReduceOp::sum, Element::f32, four, {}}),
+              "a reduction needs at least one source");
+    EXPECT_EQ(of(Reduce{ReduceOp::sum, Element::f32, four, {overlapping}}),
               "the destination overlaps a source in part");
-    EXPECT_EQ(complaint(Reduce{ReduceOp::sum, Element::f64, four, {four}}),
-              "the length is no whole number of elements");
-    EXPECT_EQ(complaint(Copy{four, {1, 1, 0, 4}}), "arguments of other ranks cannot be reached");
-    EXPECT_EQ(complaint(Copy{four, {kTile, 1, 0, 4}}), "tiles of other ranks cannot be reached");
-    EXPECT_EQ(complaint(Copy{four, {2, 0, 0, 4}}), "signals are not data");
-    EXPECT_EQ(complaint(Copy{four, {7, 0, 0, 4}}), "there is no such buffer");
-    EXPECT_EQ(complaint(Wait{Compare::ge, {2, 1, 0}, {}}), "a rank can wait on its own cells only");
-    EXPECT_EQ(complaint(Notify{NotifyOp::set, {0, 1, 0}, {}}), "that is no signal");
-    EXPECT_EQ(complaint(SetFlag{Pipe::all, Pipe::load, 0}), "a flag is between two pipes");
+    EXPECT_EQ(of(Reduce{ReduceOp::sum, Element::f64, four, {four}}),
+              "4 bytes are no whole number of f64 elements");
+    EXPECT_EQ(of(Copy{four, {1, 1, 0, 4}}),
+              "the source is in input of rank 1, but only windows have peers");
+    EXPECT_EQ(of(Copy{four, {kTile, 1, 0, 4}}),
+              "the source is in tile memory of rank 1, but only windows have peers");
+    EXPECT_EQ(of(Copy{four, {2, 0, 0, 4}}),
+              "the source is in signal 'signal', which only notify and wait may touch");
+    EXPECT_EQ(of(Copy{four, {7, 0, 0, 4}}), "the source is in buffer 7, but there are 3");
+    EXPECT_EQ(of(Wait{Compare::ge, {2, 1, 0}, {}}), "a rank can wait on its own cells only");
+    EXPECT_EQ(of(Notify{NotifyOp::set, {0, 1, 0}, {}}), "buffer 0 is not a signal");
+    EXPECT_EQ(of(SetFlag{Pipe::all, Pipe::load, 0}), "a flag goes from one pipe to another");
+    EXPECT_EQ(complaint([](auto& plans) { plans[1].buffers[0].element = Element::f16; }),
+              "plan test, rank 1 of 2, buffer 'data': differs from buffer 'data' of rank 0: f16, "
+              "there f32");
+    EXPECT_EQ(complaint([](auto& plans) { plans[1].buffers[2].cells = 1; }),
+              "plan test, rank 1 of 2, buffer 'signal': differs from buffer 'signal' of rank 0: 1 "
+              "cells, there 2");
+    EXPECT_EQ(complaint([](auto& plans) { plans[1].buffers[0].kind = BufferKind::argument; }),
+              "plan test, rank 1 of 2, buffer 'data': differs from buffer 'data' of rank 0: "
+              "argument, there window");
 }
 
 // ---------------------------------------------------------------------------- bounds

@@ -89,6 +89,58 @@ TEST(PealCheck, PlansFromAFile) {
     EXPECT_THAT(wrong.out, HasSubstr("wrong result"));
 }
 
+// What cannot be run is not proved either, with a meaning or without.
+TEST(PealCheck, PlansThatAreNotValid) {
+    const std::string text =
+        peal({"show", "allreduce", "--algo", "ring", "-n", "2", "--count", "4", "--json"}).out;
+    // The last place is in the plan of rank 1.
+    const auto complaint = [&](const std::string& from, const std::string& to) {
+        std::string changed = text;
+        const auto at = changed.rfind(from);
+        EXPECT_NE(at, std::string::npos) << text;
+        if (at != std::string::npos) changed.replace(at, from.size(), to);
+        const TemporaryFile file("plan.json", changed);
+        const Ran ran = peal({"check", file.path()});
+        EXPECT_EQ(ran.exit_code, 2) << ran.out;
+        EXPECT_EQ(ran.out, "");
+        const Ran meant = peal({"check", file.path(), "--expect", "allreduce"});
+        EXPECT_EQ(meant.exit_code, 2) << meant.out;
+        EXPECT_EQ(meant.err, ran.err);
+        return ran.err;
+    };
+    const std::string data = R"({"name":"data","kind":"window","direction":"inout",)";
+    const auto on_rank_1 = [](const std::string& buffer, const std::string& difference) {
+        return "plan allreduce, rank 1 of 2, buffer '" + buffer + "': differs from buffer '" +
+               buffer + "' of rank 0: " + difference + "\n";
+    };
+    EXPECT_EQ(
+        complaint(data + R"("element":"f32","bytes":16})", data + R"("element":"f16","bytes":16})"),
+        on_rank_1("data", "f16, there f32"));
+    EXPECT_EQ(
+        complaint(data + R"("element":"f32","bytes":16})", data + R"("element":"f32","bytes":32})"),
+        on_rank_1("data", "32 bytes, there 16"));
+    EXPECT_EQ(complaint(R"("name":"data","kind":"window")", R"("name":"data","kind":"argument")"),
+              on_rank_1("data", "argument, there window"));
+    EXPECT_EQ(complaint(R"("element":"i64","cells":2)", R"("element":"i32","cells":2)"),
+              on_rank_1("signal", "i32, there i64"));
+    EXPECT_EQ(complaint(R"("element":"i64","cells":2)", R"("element":"i64","cells":9)"),
+              on_rank_1("signal", "9 cells, there 2"));
+}
+
+// What does not exist is a violation.
+TEST(PealCheck, PlansThatLeaveTheirBuffers) {
+    std::string text =
+        peal({"show", "allreduce", "--algo", "ring", "-n", "2", "--count", "4", "--json"}).out;
+    const std::string whole = R"("dst":{"buffer":1,"rank":1,"offset":0,)";
+    text.replace(text.rfind(whole), whole.size(), R"("dst":{"buffer":1,"rank":1,"offset":4,)");
+    const TemporaryFile file("plan.json", text);
+    const Ran ran = peal({"check", file.path()});
+    EXPECT_EQ(ran.exit_code, 1);
+    EXPECT_EQ(ran.err, "");
+    EXPECT_THAT(ran.out, HasSubstr("out of range: rank 1: `copy output[4..20) <- data[0..16)`: the "
+                                   "destination leaves output, which has 16 bytes\n"));
+}
+
 TEST(PealCheck, SvgIsWrittenWholeOrNotAtAll) {
     const TemporaryFile file("racy.peal", kRacy);
     const std::string picture = file.directory() + "/race.svg";
