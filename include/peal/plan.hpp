@@ -217,8 +217,8 @@ struct Traffic {
 Traffic traffic(const Plan& plan);
 
 // Throws Error(program) that names the first instruction whose ranges leave their buffers, whose
-// cells do not exist or are unaligned, whose sizes differ, or whose values do not fit. A plan that
-// was validated can be run without further checks.
+// cells do not exist or are unaligned, whose sizes differ, whose values do not fit, or that writes
+// over an `in` argument. A plan that was validated can be run without further checks.
 void validate(const Plan& plan);
 
 // As validate, for each; and the plans of all ranks agree on kernel, nranks, buffers and advance,

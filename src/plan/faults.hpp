@@ -19,6 +19,7 @@ struct PlanFault {
         buffer,        // sizes, cells, generation of one buffer
         agreement,     // a rank says otherwise than rank 0, or stands at another's place
         instruction,   // sizes, types, pipes or values that no run could give a meaning to
+        input_write,   // over an argument that is only read
         tile_overlap,  // tiles of one instruction overlap
         out_of_range,  // ranks, bytes or cells that do not exist
     };

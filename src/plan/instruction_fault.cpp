@@ -35,14 +35,13 @@ private:
     // ------------------------------------------------------------------------ actions
 
     bool check(const Copy& copy) {
-        return data_pipe() && range(copy.dst, "the destination") && range(copy.src, "the source") &&
+        return data_pipe() && written(copy.dst) && range(copy.src, "the source") &&
                same_length(copy.dst, copy.src) && disjoint(copy.dst, copy.src);
     }
     bool check(const Reduce& reduce) {
         if (!data_pipe()) return false;
         if (reduce.src.empty()) return fail("a reduction needs at least one source");
-        if (!range(reduce.dst, "the destination") || !whole_elements(reduce.dst, reduce.element))
-            return false;
+        if (!written(reduce.dst) || !whole_elements(reduce.dst, reduce.element)) return false;
         for (const Range& source : reduce.src) {
             if (!element_wise(reduce.dst, source)) return false;
         }
@@ -50,13 +49,12 @@ private:
     }
     bool check(const Accumulate& accumulate) {
         const auto& [element, dst, src] = accumulate;
-        return data_pipe() && range(dst, "the destination") && range(src, "the source") &&
-               same_length(dst, src) && whole_elements(dst, element) && disjoint(dst, src) &&
-               aligned(dst, element);
+        return data_pipe() && written(dst) && range(src, "the source") && same_length(dst, src) &&
+               whole_elements(dst, element) && disjoint(dst, src) && aligned(dst, element);
     }
     bool check(const Map& map) {
-        return data_pipe() && range(map.dst, "the destination") &&
-               whole_elements(map.dst, map.element) && mapped(map) && scalar(map);
+        return data_pipe() && written(map.dst) && whole_elements(map.dst, map.element) &&
+               mapped(map) && scalar(map);
     }
     bool check(const Notify& notify) {
         return sync_pipe() && cell(notify.cell) && value(notify.value, notify.cell);
@@ -125,6 +123,18 @@ private:
         if (range.offset <= bytes && range.length <= bytes - range.offset) return true;
         return fail_as(Kind::out_of_range, memory_text(plan_, range),
                        "{} leaves {}, which has {} bytes", what, place, bytes);
+    }
+
+    // What the caller says is only read holds the same afterwards.
+    bool written(const Range& dst) {
+        if (!range(dst, "the destination")) return false;
+        if (is_tile(dst) || dst.length == 0) return true;
+        const Buffer& buffer = plan_.buffers[dst.buffer];
+        if (buffer.kind != BufferKind::argument || buffer.direction != Direction::in) return true;
+        return fail_as(Kind::input_write, memory_text(plan_, dst),
+                       "the destination is in '{}', which is an input: only out and inout "
+                       "arguments are written",
+                       buffer.name);
     }
 
     // ------------------------------------------------------------------------ sizes

@@ -517,6 +517,7 @@ TEST(BadUse, PlansThatAreNotValid) {
     EXPECT_EQ(of(Copy{four, {2, 0, 0, 4}}),
               "the source is in signal 'signal', which only notify and wait may touch");
     EXPECT_EQ(of(Copy{four, {7, 0, 0, 4}}), "the source is in buffer 7, but there are 3");
+    EXPECT_EQ(of(Copy{{1, 0, 0, 4}, four}), "only out and inout arguments are written");
     EXPECT_EQ(of(Wait{Compare::ge, {2, 1, 0}, {}}), "a rank can wait on its own cells only");
     EXPECT_EQ(of(Notify{NotifyOp::set, {0, 1, 0}, {}}), "buffer 0 is not a signal");
     EXPECT_EQ(of(SetFlag{Pipe::all, Pipe::load, 0}), "a flag goes from one pipe to another");

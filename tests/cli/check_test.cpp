@@ -125,6 +125,11 @@ TEST(PealCheck, PlansThatAreNotValid) {
               on_rank_1("signal", "i32, there i64"));
     EXPECT_EQ(complaint(R"("element":"i64","cells":2)", R"("element":"i64","cells":9)"),
               on_rank_1("signal", "9 cells, there 2"));
+    EXPECT_EQ(complaint(R"({"buffer":1,"rank":1,"offset":0,"length":16})",
+                        R"({"buffer":0,"rank":1,"offset":0,"length":16})"),
+              "plan allreduce, rank 1 of 2, instruction 8 (allreduce.peal (lowered):23), copy "
+              "input[0..16) <- data[0..16): the destination is in 'input', which is an input: only "
+              "out and inout arguments are written\n");
 }
 
 // What does not exist is a violation.

@@ -401,12 +401,12 @@ TEST_F(FuseShape, WhatIsReadTogetherStaysTogether) {
     copy(tile(0, 32, 32), data(2, 0, 32));
     add(Map{MapOp::mul_scalar, Element::f32, 2, out(), tile(0)});
     copy(tile(0, 32, 0), data(2, 32, 32));
-    copy(inp(0, 32), tile(0, 32, 0));
+    copy(data(1, 0, 32), tile(0, 32, 0));
     EXPECT_EQ(fused(),
               "copy tile[0..32) <- data@0[0..32)\n"
               "copy tile[32..64) <- data@2[0..32)\n"
               "mul_scalar f32 out[0..64) <- tile[0..64), 2\n"
-              "copy inp[0..32) <- data@2[32..64)\n");
+              "copy data[0..32) <- data@2[32..64)\n");
 }
 
 // ---------------------------------------------------------------------------- accumulate, convert

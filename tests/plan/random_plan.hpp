@@ -20,7 +20,8 @@ public:
         plan_.nranks = 3;
         plan_.rank = static_cast<std::int32_t>(below(3));
         element_ = below(2) ? Element::f32 : Element::i32;
-        plan_.buffers = {argument("a", kBytes, Direction::inout), argument("b", kBytes),
+        plan_.buffers = {argument("a", kBytes, Direction::inout),
+                         argument("b", kBytes, Direction::inout),
                          window("v", kBytes, below(2) ? Element::f32 : Element::i32),
                          window("w", kBytes), signal("sig", 3)};
         plan_.advance.assign(plan_.buffers.size(), 0);

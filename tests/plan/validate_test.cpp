@@ -47,6 +47,21 @@ TEST(PlanValidate, RangesStayInTheirBuffers) {
               "and wait may touch");
 }
 
+TEST(PlanValidate, InputsAreNotWritten) {
+    const std::string why =
+        ": the destination is in 'inp', which is an input: only out and inout arguments are "
+        "written";
+    EXPECT_EQ(verdict(Copy{{kInp, 1, 0, 8}, {kData, 0, 0, 8}}),
+              "copy inp[0..8) <- data@0[0..8)" + why);
+    EXPECT_EQ(verdict(Reduce{ReduceOp::sum, Element::f32, {kInp, 1, 0, 64}, {{kInp, 1, 0, 64}}}),
+              "reduce sum f32 inp[0..64) <- inp[0..64)" + why);
+    EXPECT_EQ(verdict(Accumulate{Element::f32, {kInp, 1, 0, 8}, {kTile, 1, 0, 8}}),
+              "accumulate f32 inp[0..8) <- tile[0..8)" + why);
+    EXPECT_EQ(verdict(Map{MapOp::clobber, Element::f32, 0, {kInp, 1, 0, 8}, {}}),
+              "clobber f32 inp[0..8) <- anything" + why);
+    EXPECT_EQ(verdict(Copy{{kInp, 1, 0, 0}, {kData, 0, 0, 0}}), "no error");  // nothing is
+}
+
 TEST(PlanValidate, OnlyWindowsHavePeers) {
     EXPECT_EQ(verdict(Copy{{kData, 3, 0, 64}, {kInp, 1, 0, 64}}),
               "copy data@3[0..64) <- inp[0..64): there is no rank 3, expected 0..2");
@@ -279,6 +294,7 @@ TEST(PlanFaults, AreAllThatIsWrong) {
     plans[0].instructions = {
         {Copy{{kOut, 0, 0, 64}, {kInp, 0, 0, 64}}, Pipe::none, 0},
         {Copy{{kOut, 0, 0, 8}, {kData, 1, 60, 8}}, Pipe::none, 0},
+        {Copy{{kInp, 0, 0, 8}, {kOut, 0, 0, 8}}, Pipe::none, 2},
         {Copy{{kTile, 0, 0, 8}, {kTile, 0, 4, 8}}, Pipe::none, 0},
         {Notify{NotifyOp::set, {kSig, 2, 3}, {1, 0}}, Pipe::none, 0},
         {PipeBarrier{Pipe::none}, Pipe::none, 0},
@@ -291,6 +307,8 @@ TEST(PlanFaults, AreAllThatIsWrong) {
     EXPECT_THAT(
         lines,
         ElementsAre("data@1[60..68); the source leaves data, which has 64 bytes",
+                    "inp@0[0..8); the destination is in 'inp', which is an input: only out and "
+                    "inout arguments are written",
                     "tile[4..12); the destination overlaps the source",
                     "sig[3]@2; there is no cell 3 in 'sig', which has 3",
                     "; a barrier needs a pipe to drain",
@@ -299,12 +317,12 @@ TEST(PlanFaults, AreAllThatIsWrong) {
     std::vector<PlanFault::Kind> kinds;
     for (const PlanFault& fault : faults) kinds.push_back(fault.kind);
     using enum PlanFault::Kind;
-    EXPECT_THAT(kinds, ElementsAre(out_of_range, tile_overlap, out_of_range, instruction, buffer,
-                                   agreement));
+    EXPECT_THAT(kinds, ElementsAre(out_of_range, input_write, tile_overlap, out_of_range,
+                                   instruction, buffer, agreement));
     EXPECT_EQ(faults[1].place, 0U);
     EXPECT_EQ(faults[1].instruction, 2U);
-    EXPECT_EQ(faults[5].place, 2U);
-    EXPECT_EQ(faults[5].buffer, kData);
+    EXPECT_EQ(faults[6].place, 2U);
+    EXPECT_EQ(faults[6].buffer, kData);
     EXPECT_EQ(error_of([&] { validate(plans); }), to_text(faults[0]));
 }
 
