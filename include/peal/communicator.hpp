@@ -258,7 +258,8 @@ public:
 
     // Runs it with one argument per parameter that is memory, in order. Every rank calls it; it
     // begins when all have come and agreed that it is the same kernel, and returns when this rank's
-    // part is done. Whether the kernel is right is for `peal check` to say.
+    // part is done. Arguments may overlap in memory only if both are read, and a window is bound to
+    // one parameter: else Error(usage). Whether the kernel is right is for `peal check` to say.
     template <class... Args>
     void run(const Kernel& kernel, Args&&... args) {
         const KernelArgument arguments[] = {KernelArgument(std::forward<Args>(args))...};

@@ -6,6 +6,7 @@
 
 #include "comm/queue.hpp"
 #include "comm/window.hpp"
+#include "engine/aliases.hpp"
 #include "peal/program.hpp"
 #include "plan/for_host.hpp"
 
@@ -82,6 +83,14 @@ BoundBuffer bind_symmetric(const Plan& plan, const Buffer& buffer, const KernelA
     return {memory.base, memory.rank_stride, is_signal ? window.state().generation : 0};
 }
 
+BoundMemory whole_memory(const Buffer& buffer, const BoundBuffer& bound, const comm::Group& group) {
+    const std::uint64_t bytes =
+        buffer.kind == BufferKind::argument
+            ? buffer.bytes
+            : bound.rank_stride * static_cast<std::uint64_t>(group.nranks());
+    return {&buffer, bound.base, bytes, group.rank()};
+}
+
 // A kernel's plan bound to this rank's memory.
 comm::KernelRequest request_for(const Kernel::State& state,
                                 std::span<const KernelArgument> arguments,
@@ -93,12 +102,16 @@ comm::KernelRequest request_for(const Kernel::State& state,
                                  arguments.size()));
     }
     comm::KernelRequest request{&state.tape, {}, state.stamp};
+    std::vector<BoundMemory> bound;
+    bound.reserve(plan.buffers.size());
     for (std::size_t b = 0; b < plan.buffers.size(); ++b) {
         const Buffer& buffer = plan.buffers[b];
         request.memory.push_back(buffer.kind == BufferKind::argument
                                      ? bind_private(plan, buffer, arguments[b])
                                      : bind_symmetric(plan, buffer, arguments[b], group));
+        bound.push_back(whole_memory(buffer, request.memory.back(), group));
     }
+    if (const auto alias = alias_among(bound)) reject(plan, *alias);
     return request;
 }
 

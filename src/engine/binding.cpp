@@ -6,10 +6,11 @@
 #include <string>
 #include <string_view>
 
+#include "engine/aliases.hpp"
 #include "engine/in_process.hpp"
-#include "engine/overlap.hpp"
 #include "engine/symmetric_memory.hpp"
 #include "peal/error.hpp"
+#include "plan/names.hpp"
 
 namespace peal {
 namespace {
@@ -25,15 +26,6 @@ std::string names_of(const std::vector<Buffer>& buffers) {
         names += (names.empty() ? "" : ", ") + buffer.name;
     }
     return names;
-}
-
-std::string_view word(BufferKind kind) {
-    switch (kind) {
-        case BufferKind::argument: return "argument";
-        case BufferKind::window: return "window";
-        case BufferKind::signal: return "signal";
-    }
-    return "buffer";
 }
 
 void check_counts(const std::vector<Plan>& plans, const std::vector<std::vector<Binding>>& bindings,
@@ -77,50 +69,13 @@ void check_same_everywhere(std::size_t b, const Buffer& buffer,
                            const std::vector<std::vector<Binding>>& bindings) {
     for (std::size_t rank = 0; rank < bindings.size(); ++rank) {
         if (bindings[rank][b].symmetric == nullptr) {
-            refuse("rank {}, {} '{}': expected symmetric memory, found {}", rank, word(buffer.kind),
+            refuse("rank {}, {} '{}': expected symmetric memory, found {}", rank, name(buffer.kind),
                    buffer.name,
                    bindings[rank][b].argument.data() == nullptr ? "none" : "private memory");
         }
         if (bindings[rank][b].symmetric != bindings[0][b].symmetric) {
             refuse("rank {}, {} '{}': expected the symmetric memory of rank 0, found another", rank,
-                   word(buffer.kind), buffer.name);
-        }
-    }
-}
-
-// Two arguments of one rank may share memory only if neither is written. An unknown direction
-// counts as written.
-bool is_written(const Buffer& buffer) { return buffer.direction != Direction::in; }
-
-void check_arguments_apart(const Plan& plan, const std::vector<Binding>& bindings) {
-    for (std::size_t b = 0; b < bindings.size(); ++b) {
-        const Buffer& later = plan.buffers[b];
-        if (later.kind != BufferKind::argument) continue;
-        for (std::size_t a = 0; a < b; ++a) {
-            const Buffer& earlier = plan.buffers[a];
-            if (earlier.kind != BufferKind::argument) continue;
-            if (!is_written(earlier) && !is_written(later)) continue;
-            if (!overlap(bindings[a].argument.data(), earlier.bytes, bindings[b].argument.data(),
-                         later.bytes)) {
-                continue;
-            }
-            refuse("rank {}: arguments '{}' and '{}' overlap in memory, and '{}' is written",
-                   plan.rank, earlier.name, later.name,
-                   is_written(later) ? later.name : earlier.name);
-        }
-    }
-}
-
-void check_symmetric_apart(const std::vector<Buffer>& buffers,
-                           const std::vector<Binding>& bindings) {
-    for (std::size_t b = 0; b < bindings.size(); ++b) {
-        for (std::size_t a = 0; a < b; ++a) {
-            if (bindings[a].symmetric == nullptr ||
-                bindings[a].symmetric != bindings[b].symmetric) {
-                continue;
-            }
-            refuse("{} '{}' and {} '{}' are bound to the same symmetric memory",
-                   word(buffers[a].kind), buffers[a].name, word(buffers[b].kind), buffers[b].name);
+                   name(buffer.kind), buffer.name);
         }
     }
 }
@@ -142,20 +97,40 @@ void InProcessEngine::Impl::check(const std::vector<Plan>& plans,
         check_same_everywhere(b, buffer, bindings);
         check_symmetric(buffer, *bindings[0][b].symmetric->state_);
     }
-    for (int rank = 0; rank < nranks; ++rank) check_arguments_apart(plans[rank], bindings[rank]);
-    check_symmetric_apart(buffers, bindings[0]);
+    check_apart(plans, bindings);
+}
+
+// State is private to SymmetricMemory, so this is a member.
+void InProcessEngine::Impl::check_apart(const std::vector<Plan>& plans,
+                                        const std::vector<std::vector<Binding>>& bindings) const {
+    std::vector<BoundMemory> bound;
+    bound.reserve(plans[0].buffers.size() * plans.size());
+    for (int rank = 0; rank < nranks; ++rank) {
+        for (std::size_t b = 0; b < plans[rank].buffers.size(); ++b) {
+            const Buffer& buffer = plans[rank].buffers[b];
+            const Binding& binding = bindings[rank][b];
+            if (buffer.kind == BufferKind::argument) {
+                bound.push_back({&buffer, binding.argument.data(), buffer.bytes, rank});
+            } else if (rank == 0) {
+                const SymmetricMemory::State& memory = *binding.symmetric->state_;
+                bound.push_back({&buffer, memory.pages.get(),
+                                 memory.rank_stride * static_cast<std::uint64_t>(nranks), rank});
+            }
+        }
+    }
+    if (const auto alias = alias_among(bound)) refuse("{}", *alias);
 }
 
 // State is private to SymmetricMemory, so this is a member.
 void InProcessEngine::Impl::check_symmetric(const Buffer& buffer,
                                             const SymmetricMemory::State& memory) const {
     if (memory.nranks != nranks) {
-        refuse("{} '{}': expected symmetric memory of {} ranks, found {}", word(buffer.kind),
+        refuse("{} '{}': expected symmetric memory of {} ranks, found {}", name(buffer.kind),
                buffer.name, nranks, memory.nranks);
     }
     if (memory.kind != buffer.kind) {
-        refuse("{0} '{1}': expected {0} memory, found {2} memory", word(buffer.kind), buffer.name,
-               word(memory.kind));
+        refuse("{0} '{1}': expected {0} memory, found {2} memory", name(buffer.kind), buffer.name,
+               name(memory.kind));
     }
     if (buffer.kind == BufferKind::window && memory.bytes < buffer.bytes) {
         refuse("window '{}': expected {} bytes per rank, found {}", buffer.name, buffer.bytes,

@@ -22,6 +22,8 @@ struct InProcessEngine::Impl {
     // binding.cpp. Throws Error(usage) when plans, bindings and engine do not fit together.
     void check(const std::vector<Plan>& plans,
                const std::vector<std::vector<Binding>>& bindings) const;
+    void check_apart(const std::vector<Plan>& plans,
+                     const std::vector<std::vector<Binding>>& bindings) const;
     void check_symmetric(const Buffer& buffer, const SymmetricMemory::State& memory) const;
     void bind(const std::vector<Plan>& plans, const std::vector<std::vector<Binding>>& bindings);
     static BoundBuffer bind(const Buffer& buffer, const Binding& binding);

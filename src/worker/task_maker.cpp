@@ -2,12 +2,13 @@
 #include "worker/task_maker.hpp"
 
 #include <algorithm>
-#include <string_view>
 #include <utility>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "engine/aliases.hpp"
+#include "engine/overlap.hpp"
 #include "peal/error.hpp"
 #include "worker/kernel_source.hpp"
 
@@ -29,25 +30,6 @@ Access access_of(const Tensor& tensor, bool reads, bool writes) {
     return {tensor.data(), tensor.data() + tensor.bytes(), reads, writes};
 }
 
-// Two accesses of one task may share bytes only if both read.
-void expect_disjoint(std::vector<Access> accesses, std::string_view what) {
-    std::sort(accesses.begin(), accesses.end(),
-              [](const Access& a, const Access& b) { return a.begin < b.begin; });
-    const std::byte* end_of_reads = nullptr;  // so far
-    const std::byte* end_of_writes = nullptr;
-    for (const Access& access : accesses) {
-        const std::byte* const end =
-            access.writes ? std::max(end_of_reads, end_of_writes) : end_of_writes;
-        if (access.begin < end && access.begin < access.end) {
-            throw Error(
-                Fault::usage,
-                fmt::format("{}: two arguments overlap in memory, and one is written", what));
-        }
-        std::byte const*& furthest = access.writes ? end_of_writes : end_of_reads;
-        furthest = std::max(furthest, access.end);
-    }
-}
-
 class KernelTaskMaker {
 public:
     KernelTaskMaker(const Arena& arena, KernelStore& store, const KernelCall& call)
@@ -65,9 +47,10 @@ public:
         const std::size_t most = call_.devices.size() * resolved_.argument_of.size();
         task_->accesses.reserve(most);
         task_->keeps.reserve(most);
+        bound_.reserve(most);
         task_->members.reserve(call_.devices.size());
         for (std::size_t m = 0; m < call_.devices.size(); ++m) add_member(m);
-        expect_disjoint(task_->accesses, title_);
+        if (const auto alias = alias_among(bound_)) reject(*alias);
         task_->kernel = store_.load(resolved_.kernel, call_.is_group);
         task_->is_group = call_.is_group;
         return std::move(task_);
@@ -147,6 +130,7 @@ private:
     BoundRange bind_tensor(const TaskMember& member, std::size_t m, std::size_t b,
                            const Buffer& buffer, const BufferUse& use, const Argument& argument) {
         const Tensor& tensor = expect_tensor(member, buffer, use, argument);
+        bound_.push_back({&buffer, tensor.data(), tensor.bytes(), member.device});
         const bool reads = use.reads || (use.writes && !use.writes_all);
         if (tensor.bytes() == 0 || (!reads && !use.writes)) return {};
         task_->accesses.push_back(access_of(tensor, reads, use.writes));
@@ -197,7 +181,7 @@ private:
         const DomainState::Window& window = domain->windows[argument_window->index()];
         expect_domain(member, buffer, *domain);
         expect_window(member, buffer, window);
-        if (m == 0) add_window_access(member, *domain, window);
+        if (m == 0) add_window_access(member, buffer, *domain, window);
         if (buffer.kind == BufferKind::signal) {
             task_->signals.push_back({m, b, domain.get(), argument_window->index()});
         }
@@ -250,13 +234,14 @@ private:
                found());
     }
 
-    void add_window_access(const TaskMember& member, const DomainState& domain,
-                           const DomainState::Window& window) {
+    void add_window_access(const TaskMember& member, const Buffer& buffer,
+                           const DomainState& domain, const DomainState::Window& window) {
         const auto nranks = static_cast<std::uint64_t>(domain.ranks.size());
         const std::byte* begin = domain.part(window, call_.is_group ? 0 : member.rank);
         const std::uint64_t bytes =
             call_.is_group ? nranks * window.rank_stride : window.rank_stride;
         task_->accesses.push_back({begin, begin + bytes, true, true});
+        bound_.push_back({&buffer, begin, bytes, member.device});
     }
 
     const Arena& arena_;
@@ -264,6 +249,7 @@ private:
     const KernelCall& call_;
     const std::string title_;
     Resolved resolved_;
+    std::vector<BoundMemory> bound_;
     TaskPtr task_;
 };
 
@@ -287,7 +273,9 @@ TaskPtr make_copy_task(const Arena& arena, const Tensor& from, const Tensor& to,
     auto task =
         std::make_shared<TaskNode>(TaskNode::Kind::copy, name.empty() ? "copy" : std::move(name));
     task->accesses = {access_of(from, true, false), access_of(to, false, true)};
-    expect_disjoint(task->accesses, "copy");
+    if (overlap(from.data(), from.bytes(), to.data(), to.bytes())) {
+        throw Error(Fault::usage, "copy: two arguments overlap in memory, and one is written");
+    }
     task->from = from;
     task->to = to;
     task->timing.bytes = 2 * from.bytes();

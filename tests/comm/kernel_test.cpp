@@ -123,6 +123,63 @@ TEST(Kernel, SaysWhichArgumentDoesNotFit) {
         "kernel mesh_allreduce: 'out' is not aligned to 4 bytes, the size of f32");
 }
 
+// A proof takes each argument for memory of its own.
+TEST(Kernel, ArgumentsAreApart) {
+    const auto with = [](auto arguments) {
+        std::vector<std::string> told;
+        told.push_back(complaint([&](Communicator& comm, const Kernel& kernel, Arguments& the) {
+            arguments(the, [&](auto&&... list) { comm.run(kernel, list...); });
+        }));
+        told.push_back(complaint([&](Communicator& comm, const Kernel& kernel, Arguments& the) {
+            arguments(the, [&](auto&&... list) { comm.prepare(kernel, list...); });
+        }));
+        EXPECT_EQ(told[0], told[1]);
+        return told[0];
+    };
+    const std::string overlap =
+        "kernel mesh_allreduce: rank 0: arguments 'inp' and 'out' overlap in memory, and 'out' is "
+        "written";
+    EXPECT_EQ(
+        with([](Arguments& the, auto run) { run(the.input, the.input, the.data, the.signals); }),
+        overlap);
+    EXPECT_EQ(with([](Arguments& the, auto run) {
+                  std::vector<float> both(2 * kSize - 1);
+                  run(Memory{both.data() + kSize - 1, kSize, Element::f32},
+                      Memory{both.data(), kSize, Element::f32}, the.data, the.signals);
+              }),
+              overlap);
+    EXPECT_EQ(
+        with([](Arguments& the, auto run) {
+            run(Memory{the.data.on(0), kSize, Element::f32}, the.output, the.data, the.signals);
+        }),
+        "kernel mesh_allreduce: rank 0: argument 'inp' and window 'data' overlap in memory, "
+        "and 'data' is written");
+    EXPECT_EQ(
+        with([](Arguments& the, auto run) { run(the.input, the.output, the.data, the.data); }),
+        "kernel mesh_allreduce: window 'data' and signal 'sig' are bound to the same "
+        "symmetric memory");
+    EXPECT_EQ(with([](Arguments& the, auto run) {
+                  std::vector<float> both(2 * kSize);
+                  run(Memory{both.data() + kSize, kSize, Element::f32},
+                      Memory{both.data(), kSize, Element::f32}, the.data, the.signals);
+              }),
+              "");
+}
+
+// What is only read may be given twice.
+TEST(Kernel, InputsMayOverlap) {
+    const ir::Program program = parse(std::make_shared<const Source>(
+        "twice.peal", "kernel twice(a: in f32[n], b: in f32[n], c: out f32[n]) { c = a + b }"));
+    Bindings bindings;
+    bindings.integers["n"] = 3;
+    Communicator::threads(1, [&](Communicator& comm) {
+        const std::vector<float> input = {1, 2, 3};
+        std::vector<float> output(3);
+        comm.run(comm.kernel(program, "twice", bindings), input, input, output);
+        EXPECT_THAT(output, testing::ElementsAre(2, 4, 6));
+    });
+}
+
 TEST(Kernel, SaysWhichWindowIsTooSmall) {
     EXPECT_EQ(complaint([](Communicator& comm, const Kernel& kernel, Arguments& the) {
                   const Window<float> small = comm.window<float>(kSize - 1);

@@ -132,6 +132,26 @@ TEST_F(Bindings, ArgumentsThatOverlap) {
               "rank 1: arguments 'inp' and 'out' overlap in memory, and 'out' is written");
 }
 
+TEST_F(Bindings, ArgumentsOfTwoRanksThatOverlap) {
+    binding(1, PlanWriter::kOutput) = binding(0, PlanWriter::kOutput);
+    EXPECT_EQ(
+        refusal(),
+        "argument 'out' of rank 0 and argument 'out' of rank 1 overlap in memory, and 'out' is "
+        "written");
+}
+
+TEST_F(Bindings, InputsOfTwoRanksMayOverlap) {
+    binding(1, PlanWriter::kInput) = binding(0, PlanWriter::kInput);
+    EXPECT_EQ(refusal(), "no error");
+}
+
+TEST_F(Bindings, AnArgumentInAWindow) {
+    SymmetricMemory& data = *binding(0, PlanWriter::kWindow).symmetric;
+    binding(0, PlanWriter::kInput).argument = {data.on(1), 16};
+    EXPECT_EQ(refusal(),
+              "rank 0: argument 'inp' and window 'data' overlap in memory, and 'data' is written");
+}
+
 TEST_F(Bindings, ArgumentsThatAreOnlyReadMayOverlap) {
     for (Plan& plan : plans) {
         plan.buffers[PlanWriter::kOutput].direction = Direction::in;

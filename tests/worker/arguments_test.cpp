@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What does not fit is found before anything is started, and said exactly.
 #include <atomic>
+#include <numeric>
 
 #include "worker/kit.hpp"
 
@@ -74,7 +75,8 @@ TEST_F(Refusals, MemoryThatCannotBeUsedSo) {
               "kernel add: parameter 'out' on rank 0: expected out or inout, since the kernel "
               "writes it, found in");
     EXPECT_EQ(said_to_add({Tensor(four), Tensor(four), 1}),
-              "kernel add: two arguments overlap in memory, and one is written");
+              "kernel add: rank 0: arguments 'inp' and 'out' overlap in memory, and 'out' is "
+              "written");
     EXPECT_EQ(said_to_add({worker.alloc<std::int32_t>(1, {4}), Tensor(other), 1}),
               "kernel add: parameter 'inp' on rank 0: expected host memory, or memory of rank 0, "
               "found memory of rank 1");
@@ -82,6 +84,44 @@ TEST_F(Refusals, MemoryThatCannotBeUsedSo) {
     EXPECT_EQ(said_to_add({second.alloc<std::int32_t>(0, {4}), Tensor(other), 1}),
               "kernel add: parameter 'inp' on rank 0: expected memory of this worker, found memory "
               "of another one");
+}
+
+// A proof takes each argument for memory of its own.
+TEST_F(Refusals, ArgumentsThatOverlap) {
+    std::vector<std::int32_t> seven(7);
+    const Tensor host = Tensor(seven);
+    const std::string overlap =
+        "kernel add: rank 0: arguments 'inp' and 'out' overlap in memory, and 'out' is written";
+    EXPECT_EQ(said_to_add({host.slice(0, 4), host.slice(3, 7), 1}), overlap);
+    EXPECT_EQ(said_to_add({host.slice(3, 7), host.slice(0, 4), 1}), overlap);
+    const Tensor device = worker.alloc<std::int32_t>(0, {7});
+    EXPECT_EQ(said_to_add({device.slice(0, 4), device.slice(3, 7), 1}), overlap);
+    EXPECT_EQ(
+        said([&] {
+            worker.submit_group(
+                add_kernel(), {0, 1},
+                {{Tensor(four), host.slice(0, 4), 1}, {Tensor(four), host.slice(3, 7), 1}});
+        }),
+        "kernel add: argument 'out' of rank 0 and argument 'out' of rank 1 overlap in memory, "
+        "and 'out' is written");
+    const DeviceKernel twice =
+        kernel("kernel twice(a: in i32[n], b: in i32[n], c: out i32[n]) { c = a + b }");
+    std::iota(seven.begin(), seven.end(), 0);
+    worker.submit(twice, 0, {host.slice(0, 4), host.slice(1, 5), Tensor(four)}).wait();
+    EXPECT_EQ(four, (std::vector<std::int32_t>{1, 3, 5, 7}));
+}
+
+TEST_F(Refusals, OneWindowForTwoParameters) {
+    const DeviceKernel two = kernel("kernel two(a: window f32[4], b: window f32[4]) { a = b }");
+    const Domain one = worker.allocate_domain(
+        {.name = "one",
+         .ranks = {0, 1},
+         .windows = {{.name = "data", .element = Element::f32, .shape = {4}}}});
+    const Arguments both = {one["data"], one["data"]};
+    const std::string same =
+        "kernel two: window 'a' and window 'b' are bound to the same symmetric memory";
+    EXPECT_EQ(said([&] { worker.submit_group(two, {0, 1}, {both, both}); }), same);
+    EXPECT_EQ(said([&] { worker.submit(two, 0, both); }), same);
 }
 
 TEST_F(Refusals, RanksThatDoNotExist) {
