@@ -98,7 +98,9 @@ struct CheckStage {
 struct DeviceRules {
     std::uint64_t tile_bytes = 0;
     std::uint64_t tile_alignment = 0;
-    bool one_outstanding_load = false;  // a load's flag is awaited before the next load is issued
+    // A load's flag is awaited before the next load is issued, or there is a warning: kernels that
+    // do not wait run on such devices, and some have hung there.
+    bool one_outstanding_load = false;
 
     static DeviceRules a2a3() { return {192 << 10, 32, true}; }
     static DeviceRules a5() { return {256 << 10, 32, false}; }
@@ -121,6 +123,7 @@ struct CheckOptions {
     bool find_redundant = false;  // fill CheckReport::redundant when the plans prove
     std::size_t max_violations = 8;
     DeviceRules device;
+    bool strict_loads = false;  // outstanding loads are violations, not warnings
     std::function<void(const CheckProgress&)> progress;  // called at most once per second
 };
 
@@ -205,6 +208,7 @@ struct CheckReport {
     std::uint64_t memory_bytes = 0;
     double seconds = 0;
     std::vector<Violation> violations;  // shortest first
+    std::vector<Violation> warnings;    // they change no verdict; at most max_violations
     std::vector<Redundant> redundant;
     std::vector<Explanation> explanations;
 };

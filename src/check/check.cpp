@@ -95,7 +95,9 @@ CheckReport check(const std::vector<CheckStage>& stages, const CheckOptions& opt
     report.calls = options.calls * static_cast<int>(stages.size());
     report.violations = plan_violations(stages);
     if (report.violations.empty()) {
-        report.violations = static_violations(stages, options.device);
+        auto [violations, warnings] = static_findings(stages, options);
+        report.violations = std::move(violations);
+        report.warnings = std::move(warnings);
     }
     if (report.violations.empty()) {
         try {
@@ -105,8 +107,8 @@ CheckReport check(const std::vector<CheckStage>& stages, const CheckOptions& opt
         }
         note_work(meter, report);
     }
-    if (report.violations.size() > options.max_violations) {
-        report.violations.resize(options.max_violations);
+    for (std::vector<Violation>* list : {&report.violations, &report.warnings}) {
+        if (list->size() > options.max_violations) list->resize(options.max_violations);
     }
     report.verdict = !report.violations.empty() ? Verdict::violated
                      : !report.bound.empty()    ? Verdict::bound

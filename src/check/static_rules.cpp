@@ -20,11 +20,12 @@ constexpr unsigned kEvents = 8;
 // Goes through one plan and reports what is wrong with it whatever the others do.
 class PlanRules {
 public:
-    PlanRules(std::size_t number, const Plan& plan, const DeviceRules& device,
-              std::vector<Violation>& out)
+    PlanRules(std::size_t number, const Plan& plan, const CheckOptions& options,
+              StaticFindings& out)
         : number_(static_cast<std::int32_t>(number)),
           plan_(plan),
-          device_(device),
+          device_(options.device),
+          strict_loads_(options.strict_loads),
           out_(out) {}
 
     void run() {
@@ -51,8 +52,8 @@ private:
     Step step_at(std::int32_t index) const { return {0, number_, plan_.rank, index, -1}; }
 
     template <class... Args>
-    Violation& report(ViolationKind kind, std::int32_t index, std::string memory,
-                      fmt::format_string<Args...> format, Args&&... args) {
+    Violation made(ViolationKind kind, std::int32_t index, std::string memory,
+                   fmt::format_string<Args...> format, Args&&... args) const {
         Violation violation;
         violation.kind = kind;
         violation.memory = std::move(memory);
@@ -60,7 +61,13 @@ private:
         violation.schedule = violation.steps;
         violation.message = fmt::format("rank {}: {}", plan_.rank,
                                         fmt::format(format, std::forward<Args>(args)...));
-        return out_.emplace_back(std::move(violation));
+        return violation;
+    }
+    template <class... Args>
+    Violation& report(ViolationKind kind, std::int32_t index, std::string memory,
+                      fmt::format_string<Args...> format, Args&&... args) {
+        return out_.violations.emplace_back(
+            made(kind, index, std::move(memory), format, std::forward<Args>(args)...));
     }
 
     std::string text_of(std::int32_t index) const {
@@ -184,10 +191,11 @@ private:
 
     void issue_load() {
         if (outstanding_ >= 0) {
-            report(ViolationKind::pipe_hazard, index_, "",
-                   "`{}` is issued while the load of instruction {} is outstanding: the device "
-                   "takes one at a time; await its flag first",
-                   instruction(), outstanding_);
+            (strict_loads_ ? out_.violations : out_.warnings)
+                .push_back(made(ViolationKind::pipe_hazard, index_, "",
+                                "`{}` is issued while the load of instruction {} is outstanding: "
+                                "the device takes one at a time; await its flag first",
+                                instruction(), outstanding_));
         }
         outstanding_ = index_;
         covering_.clear();
@@ -196,7 +204,8 @@ private:
     std::int32_t number_;
     const Plan& plan_;
     const DeviceRules& device_;
-    std::vector<Violation>& out_;
+    bool strict_loads_;
+    StaticFindings& out_;
     std::int32_t index_ = 0;
     std::map<FlagName, FlagUse> flags_;
     std::int32_t outstanding_ = -1;
@@ -245,14 +254,13 @@ private:
 
 }  // namespace
 
-std::vector<Violation> static_violations(const std::vector<CheckStage>& stages,
-                                         const DeviceRules& device) {
-    std::vector<Violation> violations;
+StaticFindings static_findings(const std::vector<CheckStage>& stages, const CheckOptions& options) {
+    StaticFindings findings;
     for (std::size_t i = 0; i < stages.size(); ++i) {
-        for (const Plan& plan : *stages[i].plans) PlanRules(i, plan, device, violations).run();
-        if (stages[i].meaning) MeaningRules(stages[i], i, violations).run();
+        for (const Plan& plan : *stages[i].plans) PlanRules(i, plan, options, findings).run();
+        if (stages[i].meaning) MeaningRules(stages[i], i, findings.violations).run();
     }
-    return violations;
+    return findings;
 }
 
 }  // namespace peal::checker

@@ -15,9 +15,12 @@ void require_well_formed(const std::vector<CheckStage>& stages);
 // are violations. Everything else is thrown as Error(program): no run could give it a meaning.
 std::vector<Violation> plan_violations(const std::vector<CheckStage>& stages);
 
+struct StaticFindings {
+    std::vector<Violation> violations, warnings;
+};
+
 // Of plans that are valid: flags that cannot pair up, tiles placed by hand that overlap, limits of
 // the device, and buffers that the meaning has no room in.
-std::vector<Violation> static_violations(const std::vector<CheckStage>& stages,
-                                         const DeviceRules& device);
+StaticFindings static_findings(const std::vector<CheckStage>& stages, const CheckOptions& options);
 
 }  // namespace peal::checker

@@ -60,9 +60,11 @@ Run check_subject(const CheckArguments& arguments, const CheckSubject& subject) 
         result.events += report.events;
         result.states += report.states;
         result.seconds += report.seconds;
-        // While all prove, the first speaks for all: it has an ordinary length.
+        // While all prove, the first that warns speaks for all, or the first: it has an ordinary
+        // length.
         const bool proved = report.verdict == Verdict::proved;
-        if (!proved || result.checks == 1) {
+        const bool warns_first = !report.warnings.empty() && result.last.warnings.empty();
+        if (!proved || result.checks == 1 || warns_first) {
             result.last = report;
             result.last_nranks = job.nranks;
             result.last_count = count;
@@ -100,6 +102,7 @@ void print_findings(const Run& run, const CheckArguments& arguments) {
             }
         }
     }
+    fmt::print("{}", warnings_text(report, stages));
     if (arguments.options.find_redundant) fmt::print("{}", redundant_text(report, stages));
     if (arguments.options.explain) fmt::print("\n{}", explanation_text(report, stages));
 }
@@ -117,6 +120,7 @@ int run_check(CheckArguments arguments) {
     }
     arguments.options.progress = show_progress;
     arguments.options.device = device_rules(arguments.command.target);
+    arguments.options.strict_loads = arguments.command.target.strict_loads;
     arguments.command.target.calls = arguments.options.calls;
     const std::vector<CheckSubject> subjects = subjects_of(arguments.command);
     std::vector<SubjectResult> results;

@@ -74,6 +74,15 @@ Json violation_json(const Violation& violation, const std::vector<CheckStage>& s
             {"schedule", schedule}};
 }
 
+Json violations_json(const std::vector<Violation>& violations,
+                     const std::vector<CheckStage>& stages) {
+    Json list = Json::array();
+    for (const Violation& violation : violations) {
+        list.push_back(violation_json(violation, stages));
+    }
+    return list;
+}
+
 }  // namespace
 
 std::string summary_table(const std::vector<SubjectResult>& results) {
@@ -101,6 +110,17 @@ std::string violation_text(const Violation& violation, const std::vector<CheckSt
     if (!violation.found.empty()) text += fmt::format("  found:    {}\n", violation.found);
     if (!violation.expected.empty()) text += fmt::format("  expected: {}\n", violation.expected);
     return text + "\n" + draw::to_terminal(draw::diagram_of(violation, stages));
+}
+
+std::string warnings_text(const CheckReport& report, const std::vector<CheckStage>& stages) {
+    if (report.warnings.empty()) return {};
+    std::string text = "\n";
+    for (const Violation& warning : report.warnings) {
+        text += fmt::format("warning: {}\n", warning.message);
+        const std::string line = source_line(warning.steps.front(), stages);
+        if (!line.empty()) text += fmt::format("      {}\n", line);
+    }
+    return text + "--strict-loads makes this an error, --outstanding-loads says nothing of it\n";
 }
 
 std::string redundant_text(const CheckReport& report, const std::vector<CheckStage>& stages) {
@@ -151,10 +171,10 @@ std::string to_json(const std::vector<SubjectResult>& results,
         if (!result.last.why_explored.empty()) entry["why_explored"] = result.last.why_explored;
         if (!result.last.bound.empty()) entry["bound"] = result.last.bound;
         if (!result.last.violations.empty()) {
-            entry["violations"] = Json::array();
-            for (const Violation& violation : result.last.violations) {
-                entry["violations"].push_back(violation_json(violation, stages));
-            }
+            entry["violations"] = violations_json(result.last.violations, stages);
+        }
+        if (!result.last.warnings.empty()) {
+            entry["warnings"] = violations_json(result.last.warnings, stages);
         }
         list.push_back(entry);
     }

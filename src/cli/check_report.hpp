@@ -26,6 +26,9 @@ std::string summary_table(const std::vector<SubjectResult>& results);
 
 // Kind, the instructions involved with their source lines, bytes, terms, and the diagram.
 std::string violation_text(const Violation& violation, const std::vector<CheckStage>& stages);
+// Each warning with the line that it is about, and how to have it as an error; empty: there is
+// none.
+std::string warnings_text(const CheckReport& report, const std::vector<CheckStage>& stages);
 std::string redundant_text(const CheckReport& report, const std::vector<CheckStage>& stages);
 std::string explanation_text(const CheckReport& report, const std::vector<CheckStage>& stages);
 std::string to_json(const std::vector<SubjectResult>& results,

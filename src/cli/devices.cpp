@@ -37,6 +37,9 @@ DeviceRules rules_of(const std::string& device) {
 
 DeviceRules device_rules(const TargetOptions& options) {
     check_platform(options.platform);
+    if (options.outstanding_loads && options.strict_loads) {
+        throw Error(Fault::usage, "--outstanding-loads and --strict-loads disagree");
+    }
     DeviceRules rules = rules_of(device_of(options));
     if (options.outstanding_loads) rules.one_outstanding_load = false;
     return rules;

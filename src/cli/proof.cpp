@@ -37,17 +37,14 @@ Proof proof_of(const CheckReport& report, std::string_view where) {
 }  // namespace
 
 Proof prove(const std::vector<Plan>& plans, const Collective* collective, bool thorough,
-            const DeviceRules& device, int calls) {
+            CheckOptions options) {
     if (!thorough && instruction_count(plans) > kQuickInstructions) return {};
     const Meaning meaning = collective ? meaning_of(*collective, plans) : Meaning{};
-    CheckOptions options;
     options.max_violations = 1;
-    options.calls = calls;
     if (!thorough) options.max_states = kQuickStates;
     const auto check_them = [&](const std::vector<Plan>& them) {
         return check({{&them, collective ? &meaning : nullptr, {}}}, options);
     };
-    options.device = device;
     const Proof proof = proof_of(check_them(plans), "");
     const bool has_pipes = std::any_of(plans.begin(), plans.end(), uses_pipes);
     if (!has_pipes || proof.exit_code != kFine) return proof;

@@ -18,10 +18,10 @@ struct Proof {
     int exit_code = 0;
 };
 
-// Checks the plans for so many calls in a row; those with pipes on their device, and then as this
-// machine runs them (plan/for_host.hpp). Unless `thorough`, only where that takes no noticeable
-// time. `collective` is what they mean, or null.
+// Checks the plans with these options; those with pipes on their device, and then as this machine
+// runs them (plan/for_host.hpp). Unless `thorough`, only where that takes no noticeable time.
+// `collective` is what they mean, or null. Warnings are left to `peal check`.
 Proof prove(const std::vector<Plan>& plans, const Collective* collective, bool thorough,
-            const DeviceRules& device, int calls);
+            CheckOptions options);
 
 }  // namespace peal::cli

@@ -49,9 +49,12 @@ int run(const RunOptions& options) {
     const std::vector<Plan> plans = plans_for(target);
     const auto collective = collective_of(target, options.target, options.expect, plans);
     // What Peal compiles is right call after call; a kernel from elsewhere may be made for one.
-    const int proved_calls = target.is_pto() ? std::min(options.calls, kProvedCalls) : kProvedCalls;
-    const Proof proof = prove(plans, collective ? &*collective : nullptr, options.check,
-                              device_rules(options.target), proved_calls);
+    CheckOptions checks;
+    checks.calls = target.is_pto() ? std::min(options.calls, kProvedCalls) : kProvedCalls;
+    checks.device = device_rules(options.target);
+    checks.strict_loads = options.target.strict_loads;
+    const Proof proof =
+        prove(plans, collective ? &*collective : nullptr, options.check, std::move(checks));
     if (options.check && proof.exit_code != kFine) {
         fmt::print(stderr, "peal: not run: {}\n", proof.reason);
         return proof.exit_code;

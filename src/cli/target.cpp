@@ -172,8 +172,11 @@ void add_target_options(CLI::App& command, TargetOptions& options) {
     command.add_option("--device", options.device,
                        "whose rules a check applies: host a2a3 a5 (default: the platform's; a2a3 "
                        "for a PTO kernel)");
-    command.add_flag("--outstanding-loads", options.outstanding_loads,
-                     "a2a3: a load may be issued before the last one's flag is awaited");
+    command.add_flag(
+        "--outstanding-loads", options.outstanding_loads,
+        "a2a3: no warning when a load is issued before the last one's flag is awaited");
+    command.add_flag("--strict-loads", options.strict_loads,
+                     "a2a3: an error when a load is issued before the last one's flag is awaited");
     command.add_option("-d,--devices", options.devices, "2..16 devices: 0-3 or 0,2,4");
     command.add_flag_callback(
         "--in-place", [&options] { options.placement = Placement::in_place; },

@@ -33,7 +33,8 @@ struct TargetOptions {
     std::optional<std::string> devices;
     Placement placement = Placement::separate;
     std::string device;  // host, a2a3, a5; empty: what the target and the platform ask for
-    bool outstanding_loads = false;
+    bool outstanding_loads = false;  // no word about them
+    bool strict_loads = false;       // they are errors, not warnings
 
     // PTO kernels only.
     std::vector<std::string> arguments;  // --arg

@@ -10,7 +10,9 @@ namespace peal::test {
 namespace pto_test {
 
 using ::testing::AllOf;
+using ::testing::EndsWith;
 using ::testing::HasSubstr;
+using ::testing::Not;
 using ::testing::StartsWith;
 
 constexpr const char* kOnePhase = "examples/pto/allreduce_one_phase.cpp";
@@ -229,19 +231,68 @@ TEST(PtoCheck, DevicesHaveTheirRules) {
     wait_flag(PIPE_V, PIPE_MTE3, EVENT_ID0);
     TSTORE(to, a);
 )"));
-    const auto check = [&](const std::vector<std::string>& more) {
-        const Ran ran = peal_with(
-            {"check", file.path(), "-n", "2", "--arg", "in:f32[64]", "--arg", "out:f32[64]"}, more);
+    const auto check = [&](std::vector<std::string> more) {
+        more.insert(more.begin(), {"check", file.path()});
+        Ran ran = peal_with(more, kCopyArguments);
         EXPECT_EQ(ran.err, "");
-        return ran.exit_code;
+        return ran;
     };
-    EXPECT_EQ(check({}), 1);
-    EXPECT_EQ(check({"--device", "a2a3"}), 1);
-    EXPECT_EQ(check({"--device", "a2a3", "--outstanding-loads"}), 0);
-    EXPECT_EQ(check({"--device", "a5"}), 0);
-    EXPECT_EQ(check({"--device", "host"}), 0);
-    EXPECT_EQ(check({"-p", "a5sim"}), 0);
-    EXPECT_EQ(check({"-p", "a2a3sim"}), 1);
+    const std::string message =
+        "rank 0: `copy tile[1024..1280) <- in[0..256) on load` is issued while the load of "
+        "instruction 0 is outstanding: the device takes one at a time; await its flag first";
+    const std::string warning =
+        "\n\nwarning: " + message + "\n      " + file.path() + ":" + std::to_string(kBodyLine + 2) +
+        ": TLOAD(b, from);\n--strict-loads makes this an error, --outstanding-loads says nothing "
+        "of it\n";
+    // It is told, and proved nevertheless.
+    for (const std::vector<std::string>& device :
+         {std::vector<std::string>{}, {"--device", "a2a3"}, {"-p", "a2a3sim"}}) {
+        const Ran ran = check(device);
+        EXPECT_EQ(ran.exit_code, 0) << ran.out;
+        EXPECT_THAT(ran.out, HasSubstr("  proved  "));
+        EXPECT_THAT(ran.out, HasSubstr("\n\nwarning: " + message + "\n"));
+    }
+    EXPECT_THAT(check({"-n", "1"}).out, EndsWith(warning));
+    // It is an error on request.
+    const Ran strict = check({"--strict-loads"});
+    EXPECT_EQ(strict.exit_code, 1);
+    EXPECT_THAT(strict.out, HasSubstr("\n\npipe hazard: " + message + "\n"));
+    EXPECT_THAT(strict.out, Not(HasSubstr("warning")));
+    // It is none where it may be.
+    for (const std::vector<std::string>& fine : {std::vector<std::string>{"--outstanding-loads"},
+                                                 {"--device", "a5", "--strict-loads"},
+                                                 {"--device", "a5"},
+                                                 {"--device", "host"},
+                                                 {"-p", "a5sim"}}) {
+        const Ran ran = check(fine);
+        EXPECT_EQ(ran.exit_code, 0) << ran.out;
+        EXPECT_THAT(ran.out, Not(HasSubstr("warning")));
+    }
+    const Ran json = check({"--json"});
+    EXPECT_EQ(json.exit_code, 0);
+    EXPECT_THAT(json.out, HasSubstr("\"verdict\": \"proved\""));
+    EXPECT_THAT(json.out, HasSubstr("\"warnings\": [\n      {\n        \"kind\": \"pipe hazard\",\n"
+                                    "        \"message\": \"" +
+                                    message + "\",\n"));
+    EXPECT_THAT(check({"--json", "--outstanding-loads"}).out, Not(HasSubstr("warnings")));
+    const Ran both = peal({"check", file.path(), "--strict-loads", "--outstanding-loads"});
+    EXPECT_EQ(both.exit_code, 2);
+    EXPECT_EQ(both.err, "peal: --outstanding-loads and --strict-loads disagree\n");
+}
+
+// A run proves first, by the same rules.
+TEST(PtoRun, LoadsAreStrictOnRequest) {
+    const TemporaryFile file("two.cpp", pto_kernel(R"(    Global from(in), to(out);
+    TLOAD(a, from);
+    TLOAD(b, from);
+    pipe_barrier(PIPE_ALL);
+    TSTORE(to, b);
+)"));
+    EXPECT_EQ(peal_with({"run", file.path(), "-n", "1", "--check"}, kCopyArguments).exit_code, 0);
+    const Ran ran =
+        peal_with({"run", file.path(), "-n", "1", "--check", "--strict-loads"}, kCopyArguments);
+    EXPECT_EQ(ran.exit_code, 1);
+    EXPECT_THAT(ran.err, StartsWith("peal: not run: pipe hazard: rank 0: `copy tile[1024..1280)"));
 }
 
 // A window that was used before is not zeroed: --calls 1 is the first call only.

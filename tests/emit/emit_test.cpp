@@ -49,6 +49,7 @@ protected:
                                 Device device = Device::a2a3) {
         CheckOptions options;
         options.device = rules_of(device);
+        options.strict_loads = true;
         const CheckReport report = check({{&plans, meaning ? &*meaning : nullptr, {}}}, options);
         if (report.verdict == Verdict::proved) return "";
         return report.violations.empty() ? report.bound : report.violations.front().message;

@@ -80,6 +80,7 @@ CheckReport prove(const Collective& collective, const std::vector<Plan>& plans, 
     if (may_reuse_at_once(collective)) calls.add(overwriting(plans), std::nullopt);
     CheckOptions options;
     options.device = rules_of(device);
+    options.strict_loads = true;
     return check(calls.stages(), options);
 }
 

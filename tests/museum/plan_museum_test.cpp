@@ -27,6 +27,7 @@ protected:
             const std::vector<CheckStage> stages = {{&plans.list(), &meaning, {}}};
             CheckOptions options;
             options.device = exhibit.device;
+            options.strict_loads = true;
             const CheckReport report = check(stages, options);
             tell(fmt::format("{} {}, {} ranks", exhibit.id, name, nranks), report);
             judge(report, stages, nranks == exhibit.ranks.front());

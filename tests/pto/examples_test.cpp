@@ -61,6 +61,7 @@ protected:
         for (const pto::Device device : {pto::Device::a2a3, pto::Device::a5}) {
             CheckOptions options;
             options.device = pto::rules_of(device);
+            options.strict_loads = true;
             const CheckReport report = check({{&plans, &meaning, {}}}, options);
             EXPECT_EQ(report.verdict, Verdict::proved)
                 << name(device) << ", " << plans.size() << " ranks, " << collective.count

@@ -41,10 +41,11 @@ public:
 
     const std::vector<CheckStage>& stages() const { return stages_; }
 
-    CheckReport check_on(Device device) const {
+    CheckReport check_on(Device device, bool is_strict = true) const {
         CheckOptions options;
         options.calls = calls_;
         options.device = rules_of(device);
+        options.strict_loads = is_strict;
         CheckReport report = check(stages_, options);
         tell(fmt::format("{}, {}", title_, name(device)), report);
         return report;
@@ -102,6 +103,20 @@ TEST_P(PtoMuseum, MendedIsProved) {
             expect_proved(form.check_on(device), form.stages());
         }
     }
+}
+
+// Kernels that load like this run on the device: without being asked, it is a warning.
+TEST(PtoMuseumLoads, AreAWarningUnlessAskedFor) {
+    const PtoExhibit exhibit = load_pto_exhibit("two_loads_before_flag");
+    const Traced form(exhibit, false, 2);
+    const CheckReport strict = form.check_on(Device::a2a3);
+    EXPECT_EQ(strict.verdict, Verdict::violated);
+    EXPECT_EQ(strict.warnings.size(), 0u);
+    const CheckReport report = form.check_on(Device::a2a3, false);
+    expect_proved(report, form.stages());
+    ASSERT_EQ(report.warnings.size(), strict.violations.size());
+    EXPECT_EQ(report.warnings[0].message, strict.violations[0].message);
+    EXPECT_EQ(form.check_on(Device::a5, false).warnings.size(), 0u);
 }
 
 INSTANTIATE_TEST_SUITE_P(Exhibit, PtoMuseum, ::testing::ValuesIn(pto_exhibit_ids()),
