@@ -100,7 +100,8 @@ std::optional<Finding> end_finding(const Model& model, CellId id, std::int64_t v
     const CellInfo& cell = model.cells[id];
     const bool start_matters = cell.role == CellRole::signal && cell.has_add &&
                                !cell.waiters.empty() && !cell.writers.empty();
-    if (model.calls < 2 || !start_matters) return std::nullopt;
+    const bool is_repeated = model.calls > model.stages->size();
+    if (!is_repeated || !start_matters) return std::nullopt;
     const std::int64_t expected = cell.per_generation * model.storage_of_cell(id).generation.back();
     if (value == expected) return std::nullopt;
     Finding finding;

@@ -1,0 +1,227 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "check/crosscheck/compare.hpp"
+
+#include <algorithm>
+#include <optional>
+#include <set>
+
+#include <fmt/format.h>
+
+#include "check/crosscheck/naive.hpp"
+#include "check/crosscheck/possible_step.hpp"
+#include "peal/compile.hpp"
+#include "peal/error.hpp"
+#include "plan/for_host.hpp"
+
+namespace peal::test {
+namespace {
+
+constexpr std::size_t kMostStates = 1500;
+
+using Kinds = std::set<ViolationKind>;
+
+Kinds kinds_of(const CheckReport& report) {
+    Kinds kinds;
+    for (const Violation& violation : report.violations) kinds.insert(violation.kind);
+    return kinds;
+}
+
+std::string text_of(const Kinds& kinds) {
+    std::string text;
+    for (const ViolationKind kind : kinds)
+        text += (text.empty() ? "" : ", ") + std::string(name(kind));
+    return text.empty() ? "nothing" : text;
+}
+
+// Where ranks race, what they read is anybody's guess and no method need say more.
+Kinds causes(Kinds kinds) {
+    if (kinds.contains(ViolationKind::data_race) || kinds.contains(ViolationKind::pipe_hazard)) {
+        kinds.erase(ViolationKind::wrong_result);
+        kinds.erase(ViolationKind::unwritten_read);
+    }
+    // A flag that is set twice has no meaning from there on.
+    if (kinds.contains(ViolationKind::flag)) return {ViolationKind::flag};
+    // Nor has a cell that overflowed: the run ends there.
+    if (kinds.contains(ViolationKind::overflow)) return {ViolationKind::overflow};
+    return kinds;
+}
+
+bool has_pipes(const RandomProgram& program) {
+    for (const RandomStage& stage : program.stages) {
+        for (const Plan& plan : stage.plans) {
+            for (const Instruction& instruction : plan.instructions) {
+                if (instruction.pipe != Pipe::none) return true;
+            }
+        }
+    }
+    return false;
+}
+
+bool has_clobber(const RandomProgram& program) {
+    for (const RandomStage& stage : program.stages) {
+        for (const Plan& plan : stage.plans) {
+            for (const Instruction& instruction : plan.instructions) {
+                const auto* map = std::get_if<Map>(&instruction.action);
+                if (map && map->op == MapOp::clobber) return true;
+            }
+        }
+    }
+    return false;
+}
+
+class Comparison {
+public:
+    Comparison(const RandomProgram& program, Tally& tally)
+        : program_(program), stages_(program.list()), tally_(tally) {
+        options_.calls = program.calls;
+        options_.max_violations = 100;
+    }
+
+    std::string run() {
+        ++tally_.programs;
+        const std::optional<CheckReport> report = checked(stages_);
+        if (!report || is_about_one_plan(*report)) {
+            ++tally_.malformed;
+            return {};
+        }
+        truth_ = naive_check(stages_, program_.calls, kMostStates);
+        if (!truth_) {
+            ++tally_.undecided;
+            return {};
+        }
+        const bool is_linear =
+            report->method == CheckMethod::linear && report->why_explored.empty();
+        (is_linear ? tally_.linear : tally_.explored)++;
+        (report->verdict == Verdict::proved ? tally_.proved : tally_.violated)++;
+        tally_.visible += truth_->differs ? 1 : 0;
+        compare(*report, is_linear);
+        options_.explore = true;
+        const CheckReport explored = check(stages_, options_);
+        if (explored.verdict != report->verdict) {
+            complain("the exploration says {}, the linear method {}", name(explored.verdict),
+                     name(report->verdict));
+        }
+        compare(explored, false);
+        options_.explore = false;
+        if (report->verdict == Verdict::proved && complaint_.empty()) compare_forms();
+        return complaint_;
+    }
+
+private:
+    template <class... Args>
+    void complain(fmt::format_string<Args...> format, Args&&... args) {
+        complaint_ += fmt::format(format, std::forward<Args>(args)...) + "\n";
+    }
+
+    // Nothing if it is refused.
+    std::optional<CheckReport> checked(const std::vector<CheckStage>& stages) const {
+        try {
+            return check(stages, options_);
+        } catch (const Error&) {
+            return std::nullopt;
+        }
+    }
+
+    // These do not depend on the interleaving, and the naive interpreter does not know them.
+    static bool is_about_one_plan(const CheckReport& report) {
+        const Kinds kinds = kinds_of(report);
+        return kinds.contains(ViolationKind::out_of_range) ||
+               kinds.contains(ViolationKind::tile_memory);
+    }
+
+    void compare(const CheckReport& report, bool all_kinds) {
+        const Kinds& truth = truth_->kinds;
+        if (report.verdict == Verdict::bound) complain("bound reached: {}", report.bound);
+        if ((report.verdict == Verdict::violated) != !truth.empty()) {
+            complain("{} by {}, but the truth is: {}", name(report.verdict), name(report.method),
+                     text_of(truth));
+        }
+        if (report.verdict == Verdict::proved && truth_->differs) {
+            complain("proved by {}, but bytes differ", name(report.method));
+        }
+        if (truth_->is_unexplained) complain("a term is wrong whose bytes are right");
+        if (all_kinds && causes(kinds_of(report)) != causes(truth)) {
+            complain("found {}, but the truth is: {}", text_of(causes(kinds_of(report))),
+                     text_of(causes(truth)));
+        }
+        for (const Violation& violation : report.violations) {
+            ++tally_.kinds[violation.kind];
+            if (!truth.contains(violation.kind) && !truth.contains(ViolationKind::flag)) {
+                complain("found by {}, but not so: {}: {}", name(report.method),
+                         name(violation.kind), violation.message);
+            }
+            if (has_pipes(program_)) continue;
+            if (const std::string step = impossible_step(stages_, violation); !step.empty()) {
+                complain("{}: {}", violation.message, step);
+            }
+        }
+    }
+
+    // As a core carries it out that does one thing after another, with fewer passes over memory.
+    void compare_forms() {
+        RandomProgram form = program_;
+        try {
+            for (RandomStage& stage : form.stages) {
+                const std::vector<Plan> before = stage.plans;
+                stage.plans = for_host(stage.plans);
+                for (Plan& plan : stage.plans) plan = fuse(std::move(plan));
+                if (before != stage.plans) ++tally_.forms;
+            }
+        } catch (const Error& error) {
+            return complain("proved, but it has no other form: {}", error.what());
+        }
+        const CheckReport report = check(form.list(), options_);
+        const std::optional<Truth> truth = naive_check(form.list(), form.calls, kMostStates);
+        if (report.verdict != Verdict::proved) {
+            complain("proved, but not in this form: {}\n{}", text_of(kinds_of(report)),
+                     listing(form));
+        }
+        if (!truth) return;
+        if (!truth->kinds.empty() || truth->differs) {
+            complain("proved, but in this form the truth is: {}\n{}", text_of(truth->kinds),
+                     listing(form));
+        }
+        const bool same_inputs = truth->inputs == truth_->inputs && !has_clobber(program_);
+        if (same_inputs && truth->returned != truth_->returned) {
+            complain("this form returns other bytes\n{}", listing(form));
+        }
+    }
+
+    const RandomProgram& program_;
+    std::vector<CheckStage> stages_;
+    Tally& tally_;
+    CheckOptions options_;
+    std::optional<Truth> truth_;
+    std::string complaint_;
+};
+
+}  // namespace
+
+void Tally::add(const Tally& other) {
+    programs += other.programs;
+    undecided += other.undecided;
+    malformed += other.malformed;
+    linear += other.linear;
+    explored += other.explored;
+    proved += other.proved;
+    violated += other.violated;
+    visible += other.visible;
+    forms += other.forms;
+    for (const auto& [kind, count] : other.kinds) kinds[kind] += count;
+}
+
+std::string to_text(const Tally& tally) {
+    std::string text = fmt::format(
+        "{} programs: {} proved, {} violated ({} by bytes), {} malformed, {} undecided; {} linear, "
+        "{} explored; {} other forms;",
+        tally.programs, tally.proved, tally.violated, tally.visible, tally.malformed,
+        tally.undecided, tally.linear, tally.explored, tally.forms);
+    for (const auto& [kind, count] : tally.kinds) text += fmt::format(" {} {}", name(kind), count);
+    return text;
+}
+
+std::string disagreement(const RandomProgram& program, Tally& tally) {
+    return Comparison(program, tally).run();
+}
+
+}  // namespace peal::test

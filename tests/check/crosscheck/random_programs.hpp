@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+// Random tiny programs, most of them right and some of them spoilt.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "peal/check.hpp"
+
+namespace peal::test {
+
+struct RandomStage {
+    std::vector<Plan> plans;
+    Meaning meaning;
+    bool has_meaning = false;
+    std::vector<std::string> memory;
+};
+
+struct RandomProgram {
+    std::vector<RandomStage> stages;
+    int calls = 1;
+
+    std::vector<CheckStage> list() const;
+};
+std::string listing(const RandomProgram& program);
+
+enum class Sort : std::uint8_t {
+    monotone,   // signals that only grow: what the linear method is for
+    signals,    // signals that do anything
+    pipes,      // the units of a tile processor, flags between them
+    gathers,    // additions that meet in one window
+    elements,   // numbers of several bytes that are moved in parts, combined and mapped
+    sequences,  // different calls that share memory
+};
+inline constexpr Sort kSorts[] = {Sort::monotone, Sort::signals,  Sort::pipes,
+                                  Sort::gathers,  Sort::elements, Sort::sequences};
+std::string name(Sort sort);
+
+// The same program for the same seed.
+RandomProgram random_program(Sort sort, std::uint64_t seed);
+
+RandomProgram random_signals(std::uint64_t seed, bool monotone);
+RandomProgram random_pipes(std::uint64_t seed);
+RandomProgram random_gathers(std::uint64_t seed);
+RandomProgram random_elements(std::uint64_t seed);
+RandomProgram random_sequence(std::uint64_t seed);
+
+}  // namespace peal::test
