@@ -1,12 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
 # Each target first installs the Debian packages that it needs and that are missing.
 
+SECONDS = 3600
 SOURCES = $(shell find include src tests bench examples -name '*.hpp' -o -name '*.cpp')
 
 # $(call build,preset,options,targets) configures and builds.
 build = cmake --preset $(1) $(2) >/dev/null && cmake --build --preset $(1) $(3)
 
-.PHONY: help run test test-asan test-tsan bench bench-quick bench-kernels bench-compile bench-check bench-pto bench-worker format style clang lint clean
+.PHONY: help run test test-asan test-tsan check-soundness bench bench-quick bench-kernels bench-compile bench-check bench-pto bench-worker format style clang lint clean
 
 help: ## show this list
 	@sed -n 's/^\([a-z-]*\):.* ## \(.*\)/make \1\t\2/p' Makefile | expand -t 20
@@ -31,6 +32,11 @@ test-tsan: ## run all tests with the thread sanitizer
 	@tools/install-packages core tests
 	@$(call build,tsan)
 	@ctest --preset tsan
+
+check-soundness: ## compare the checker with a naive one on new random programs for SECONDS, an hour unless said
+	@tools/install-packages core tests
+	@$(call build,release,-DPEAL_TESTS=ON,--target soundness)
+	@./build/soundness $(SECONDS) $(SEED)
 
 bench: ## measure Peal against Open MPI, MPICH and Gloo, and write docs/benchmarks.md
 	@tools/install-packages core bench peers

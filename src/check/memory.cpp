@@ -82,6 +82,11 @@ void SymbolicMemory::read(const Range& source, std::uint64_t destination,
 void SymbolicMemory::read_elements(const Range& source, Element element, std::uint64_t destination,
                                    std::vector<Piece>& pieces, bool must_be_written) {
     read(source, destination, merged_, must_be_written);
+    split_elements(element, destination, pieces);
+}
+
+void SymbolicMemory::split_elements(Element element, std::uint64_t destination,
+                                    std::vector<Piece>& pieces) {
     pieces.clear();
     const std::uint64_t size = bytes_of(element);
     const auto at = [&](std::uint64_t k) { return destination + k * size; };
@@ -121,6 +126,7 @@ void SymbolicMemory::copy(const Copy& copy) {
 
 void SymbolicMemory::reduce(const Reduce& reduce) {
     if (reduce.dst.length == 0) return;
+    if (reduce.src.size() == 1) return copy({reduce.dst, reduce.src[0]});
     read_elements(reduce.src[0], reduce.element, reduce.dst.offset, result_);
     for (std::size_t i = 1; i < reduce.src.size(); ++i) {
         read_elements(reduce.src[i], reduce.element, reduce.dst.offset, operand_);
@@ -130,7 +136,7 @@ void SymbolicMemory::reduce(const Reduce& reduce) {
     }
     const bool is_narrow = reduce.element == Element::f16 || reduce.element == Element::bf16;
     const bool loses_bits = reduce.op == ReduceOp::sum || reduce.op == ReduceOp::prod;
-    if (is_narrow && loses_bits && reduce.src.size() > 1) {
+    if (is_narrow && loses_bits) {
         for (Piece& piece : result_) {
             piece.content = terms_.rounded(reduce.element, piece.content, reduce.dst.offset);
         }
@@ -160,7 +166,13 @@ void SymbolicMemory::accumulate(const Accumulate& accumulate) {
     const Plan& plan = model_.plan(model_.op(event_).call, model_.agents[event_.agent].rank);
     const bool is_window = !is_tile(dst) && plan.buffers[dst.buffer].kind == BufferKind::window;
     read_elements(accumulate.src, element, at, operand_);
-    read_elements(dst, element, at, result_, !is_window);
+    read(dst, at, result_, !is_window);
+    merged_.clear();
+    for (Piece piece : result_) {
+        if (piece.content.term == kUnwritten) piece.content = terms_.fill(element, 0, at);
+        append(merged_, piece);
+    }
+    split_elements(element, at, result_);
     merge([&](Content sum, Content added) { return terms_.gathered(element, sum, added, at); });
     write(dst, result_);
 }

@@ -41,6 +41,8 @@ private:
     // The same in pieces of whole elements: one with several contents is a content of its own.
     void read_elements(const Range& source, Element element, std::uint64_t destination,
                        std::vector<Piece>& pieces, bool must_be_written = true);
+    // What is in merged_, in pieces of whole elements from `destination` on.
+    void split_elements(Element element, std::uint64_t destination, std::vector<Piece>& pieces);
     void write(const Range& destination, const std::vector<Piece>& pieces);
     void report_unwritten(const Range& source, std::uint64_t begin, std::uint64_t end);
     // result_ = merge(result_, operand_) piece by piece, where both cover the same bytes.

@@ -40,6 +40,33 @@ double neutral_number(ReduceOp op, Element element) {
     return 0;
 }
 
+struct Constant {
+    Element element;
+    double scalar;
+};
+
+// Integers and zeros whose bytes are the same are the same constant, however they were written: the
+// shortest signed integer that repeats itself. (Other floating numbers stay what they are.)
+Constant normal_constant(Element element, double scalar) {
+    if (std::bit_cast<std::uint64_t>(scalar) == 0) return {Element::i8, 0};
+    if (is_float(element)) return {element, scalar};
+    // 2^63 - 1 is no double, and what does not fit an i64 is at one of its ends.
+    constexpr double kLimit = 9223372036854775808.0;
+    if (std::isnan(scalar) || scalar >= kLimit || scalar < -kLimit) return {element, scalar};
+    const auto bits = static_cast<std::uint64_t>(static_cast<std::int64_t>(scalar));
+    std::size_t size = bytes_of(element);
+    const auto part = [&](std::size_t number, std::size_t length) {
+        return bits << (64 - 8 * length * (number + 1)) >> (64 - 8 * length);
+    };
+    while (size > 1 && part(0, size / 2) == part(1, size / 2)) size /= 2;
+    switch (size) {
+        case 1: return {Element::i8, static_cast<double>(static_cast<std::int8_t>(bits))};
+        case 2: return {Element::i16, static_cast<double>(static_cast<std::int16_t>(bits))};
+        case 4: return {Element::i32, static_cast<double>(static_cast<std::int32_t>(bits))};
+        default: return {Element::i64, static_cast<double>(static_cast<std::int64_t>(bits))};
+    }
+}
+
 // A coordinate of a term that repeats itself means no more than its remainder.
 std::int64_t normal_shift(const Term& term, std::int64_t shift) {
     return term.period == 0 ? shift : modulo(shift, term.period);
@@ -85,12 +112,13 @@ Content TermTable::input(RegionId region, std::uint32_t call) {
 }
 
 Content TermTable::fill(Element element, double scalar, std::uint64_t at) {
+    const Constant constant = normal_constant(element, scalar);
     Term term;
     term.kind = Term::Kind::fill;
-    term.element = element;
-    term.period = static_cast<std::uint8_t>(bytes_of(element));
-    term.scalar = std::bit_cast<std::uint64_t>(scalar);
-    return {intern(term), modulo(-static_cast<std::int64_t>(at), size_of(element))};
+    term.element = constant.element;
+    term.period = static_cast<std::uint8_t>(bytes_of(constant.element));
+    term.scalar = std::bit_cast<std::uint64_t>(constant.scalar);
+    return {intern(term), modulo(-static_cast<std::int64_t>(at), size_of(constant.element))};
 }
 
 Content TermTable::unknown(RegionId region, std::int32_t rank, std::uint32_t call,
@@ -184,10 +212,12 @@ bool TermTable::is_neutral(Content content, ReduceOp op, Element element, std::u
     const Term& term = terms_[content.term];
     if (term.kind != Term::Kind::fill) return false;
     if (op == ReduceOp::sum && is_zero(content.term)) return true;
-    const bool in_phase =
-        term.element == element &&
-        modulo(static_cast<std::int64_t>(at) + content.shift, size_of(element)) == 0;
-    return in_phase && std::bit_cast<double>(term.scalar) == neutral_number(op, element);
+    const Constant neutral = normal_constant(element, neutral_number(op, element));
+    // A zero of either sign, where it is a floating number.
+    const Element as = op == ReduceOp::sum ? element : neutral.element;
+    const bool in_phase = term.element == as &&
+                          modulo(static_cast<std::int64_t>(at) + content.shift, size_of(as)) == 0;
+    return in_phase && std::bit_cast<double>(term.scalar) == neutral.scalar;
 }
 
 bool TermTable::is_in_phase(Content content, Element element, std::uint64_t at) const {

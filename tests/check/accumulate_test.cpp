@@ -186,6 +186,20 @@ TEST(Accumulate, AWindowThatNobodyWroteIsZeroOnlyOnce) {
               "of call 1, input@1[0..8) of call 1)");
 }
 
+// In one call, what was cleared and what nobody wrote are zeros alike, within one element too.
+TEST(Accumulate, AHalfClearedElementOfAWindowIsZero) {
+    Gather gather(2);
+    for (Plan& plan : gather.plans.list()) {
+        std::get<Map>(plan.instructions[0].action).dst = {gather.data, plan.rank, 2, 4};
+    }
+    const Meaning meaning = gather.meaning();
+    CheckOptions options;
+    options.calls = 1;
+    EXPECT_EQ(check_one(gather.plans.list(), &meaning, options).verdict, Verdict::proved);
+    options.calls = 2;
+    EXPECT_EQ(check_one(gather.plans.list(), &meaning, options).verdict, Verdict::violated);
+}
+
 TEST(Accumulate, OtherMemoryMustHaveBeenWritten) {
     Plans plans(1);
     const std::uint16_t input = plans.argument("input", Direction::in, kBytes);

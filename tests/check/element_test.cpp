@@ -145,6 +145,16 @@ TEST_F(Elements, CopiedInPartsAreWholeAgain) {
     EXPECT_THAT(found(), IsEmpty());
 }
 
+// A reduction of one source changes no byte, whatever its element is.
+TEST_F(Elements, OfOneSourceAreCopied) {
+    rank_.reduce(tile(0), {a(), b(), c()}, ReduceOp::sum, Element::i32);
+    rank_.reduce(tile(1), {c(), b(), a()}, ReduceOp::sum, Element::i32);
+    rank_.copy(tile(2, 0, 2), tile(0, 0, 2)).copy(tile(2, 2, 6), tile(1, 2, 6));
+    rank_.reduce(out(), {tile(2)}, ReduceOp::sum, Element::i32);
+    expect({a_, b_, c_}, Element::i32);
+    EXPECT_THAT(found(), IsEmpty());
+}
+
 TEST_F(Elements, HalfWrittenAreUnwritten) {
     rank_.reduce(tile(0), {a(), b()}).copy(out(0, 6), tile(0, 0, 6));
     expect({a_, b_}, Element::f32);
@@ -198,6 +208,21 @@ INSTANTIATE_TEST_SUITE_P(
                       Neutral{ReduceOp::min, Element::f32, kInfinity, true},
                       Neutral{ReduceOp::min, Element::f32, -kInfinity, false},
                       Neutral{ReduceOp::min, Element::i16, 32767, true}));
+
+// 255 is the greatest u8, also where it was written as an i8.
+TEST_F(Elements, AreNeutralHoweverTheirBytesWereWritten) {
+    rank_.fill(tile(0), 255, Element::i8)
+        .reduce(tile(0), {tile(0), a()}, ReduceOp::min, Element::u8);
+    rank_.reduce(out(), {tile(0), b()}, ReduceOp::min, Element::u8);
+    expect({a_, b_}, Element::u8, ReduceOp::min);
+    EXPECT_THAT(found(), IsEmpty());
+
+    plans_.list()[0].instructions.clear();
+    rank_.fill(tile(0, 0, 3), 0, Element::i8).fill(tile(0, 3, 5), 0, Element::u8);
+    rank_.reduce(tile(0), {tile(0), a()}).reduce(out(), {tile(0), b()});
+    expect({a_, b_}, Element::f32);
+    EXPECT_THAT(found(), IsEmpty());
+}
 
 TEST_F(Elements, AreNotNeutralWhenTheyDoNotLineUp) {
     rank_.fill(rank_.tile(1, 12), 1);  // its bytes are 1s seen from byte 1 on

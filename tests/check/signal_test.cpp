@@ -14,6 +14,7 @@ namespace peal {
 namespace signal_test {
 
 using namespace test;  // NOLINT
+using ::testing::Contains;
 using ::testing::Each;
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
@@ -195,6 +196,24 @@ TEST(Drift, IsNotSeenWhereNothingGrows) {
         .increase(signal, 1, 0, {-1, 0})
         .increase(signal, 0, 1, fixed(1));
     EXPECT_THAT(checked(plans, 3).violations, IsEmpty());
+}
+
+// ---------------------------------------------------------------------------- sequences
+
+// What the next call of a sequence expects matters when it is run again.
+TEST(SignalState, OfASequenceMattersWhenItIsRunAgain) {
+    Plans adds(2), sets(2);
+    const std::uint16_t signal = adds.signal("signal", 1, 1);
+    sets.signal("signal", 1, 0);
+    adds.on(0).increase(signal, 1, 0, fixed(2));
+    adds.on(1).wait(signal, 0, now(1));
+    const std::vector<CheckStage> stages = {{&adds.list(), nullptr, {}},
+                                            {&sets.list(), nullptr, {}}};
+    CheckOptions options;
+    options.calls = 1;
+    EXPECT_EQ(check(stages, options).verdict, Verdict::proved);
+    options.calls = 2;
+    EXPECT_THAT(kinds(check(stages, options)), Contains(ViolationKind::signal_state));
 }
 
 // ---------------------------------------------------------------------------- one name, one type

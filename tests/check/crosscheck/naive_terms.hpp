@@ -3,7 +3,10 @@
 // bytes, so nothing here knows of ranges, coordinates or periods.
 #pragma once
 
+#include <array>
+#include <compare>
 #include <cstdint>
+#include <initializer_list>
 #include <span>
 #include <unordered_map>
 #include <vector>
@@ -13,8 +16,28 @@
 namespace peal::test {
 
 using ByteTerm = std::uint32_t;
-using ByteList = std::vector<ByteTerm>;  // the bytes of one element
 inline constexpr ByteTerm kNothing = 0;  // nobody wrote it
+
+// The bytes of one element, or one byte of it; at most four.
+class ByteList {
+public:
+    ByteList() = default;
+    ByteList(std::initializer_list<ByteTerm> bytes) : ByteList(bytes.begin(), bytes.end()) {}
+    template <class Iterator>
+    ByteList(Iterator begin, Iterator end) {
+        for (; begin != end; ++begin) push_back(*begin);
+    }
+    void push_back(ByteTerm byte) { bytes_.at(size_++) = byte; }
+    std::size_t size() const { return size_; }
+    const ByteTerm* begin() const { return bytes_.data(); }
+    const ByteTerm* end() const { return bytes_.data() + size_; }
+    ByteTerm operator[](std::size_t at) const { return bytes_[at]; }
+    auto operator<=>(const ByteList&) const = default;
+
+private:
+    std::array<ByteTerm, 4> bytes_ = {};
+    std::size_t size_ = 0;
+};
 
 // The number as its element is stored. Narrow floating numbers must be exact.
 std::uint64_t bits_of(Element element, double number);

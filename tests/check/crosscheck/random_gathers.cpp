@@ -18,6 +18,7 @@ public:
         input_ = plans_.argument("input", Direction::in, size_);
         output_ = plans_.argument("output", Direction::out, size_);
         data_ = plans_.window("data", 2 * size_);
+        plans_.tile_bytes(2 * size_);
         RandomProgram program;
         program.calls = nranks == 2 ? dice_.pick(1, 2) : 1;
         const int targets = nranks == 2 && dice_.chance(40) ? 2 : 1;
@@ -47,7 +48,11 @@ public:
 private:
     void add(RankPlan& rank, int to) {
         const Range there = RankPlan::at(to, data_, place_, size_);
-        const Range mine = rank.in(input_, 0, size_);
+        Range mine = rank.in(input_, 0, size_);
+        if (dice_.chance(25)) {
+            rank.copy(rank.tile(0, size_), mine);
+            mine = rank.tile(0, size_);
+        }
         const int way = dice_.pick(1, 100);
         if (way <= 96) {
             rank.accumulate(there, mine, element_);
@@ -61,7 +66,10 @@ private:
     // Who does not clear before clears behind himself.
     void take(RankPlan& rank, const Range& sum, bool clears) {
         const Range out = rank.in(output_, 0, size_);
-        if (dice_.chance(40)) {
+        if (dice_.chance(20)) {
+            copy_in_parts(dice_, rank, rank.tile(size_, size_), sum);
+            rank.copy(out, rank.tile(size_, size_));
+        } else if (dice_.chance(40)) {
             copy_in_parts(dice_, rank, out, sum);
         } else {
             rank.copy(out, sum);

@@ -11,8 +11,12 @@ public:
 
     RandomProgram write() {
         RandomProgram program;
-        const int stages = dice_.pick(2, nranks_ == 2 ? 3 : 2);
-        program.calls = nranks_ == 2 && stages == 2 ? dice_.pick(1, 2) : 1;
+        // Long ones are barriers only.
+        is_long_ = nranks_ == 2 && dice_.chance(15);
+        const int stages = is_long_ ? dice_.pick(1, 2) : dice_.pick(2, nranks_ == 2 ? 3 : 2);
+        program.calls = is_long_                      ? dice_.pick(3, 5)
+                        : nranks_ == 2 && stages == 2 ? dice_.pick(1, 2)
+                                                      : 1;
         size_ = dice_.one_of<std::uint64_t>({1, 2, 4});
         way_ = Meeting::any_way(dice_);
         stride_ = dice_.one_of<std::uint64_t>({64, 64, 8, 16});
@@ -35,7 +39,8 @@ private:
         // Sometimes the same memory by another name.
         const bool renamed = dice_.chance(25);
         data_ = plans.window(renamed ? "inbox" : "data", bytes);
-        const int what = dice_.pick(1, 5);
+        plans.tile_bytes(size_);
+        const int what = is_long_ ? 1 : dice_.pick(1, 5);
         const int phases = what == 1 ? 1 : 2;
         Meeting meeting = make_meeting(plans, number, phases);
         RandomStage stage;
@@ -76,7 +81,11 @@ private:
         const bool meets_again = dice_.chance(90);
         for (int me = 0; me < nranks_; ++me) {
             RankPlan rank = plans.on(me);
-            const Range mine = rank.in(input_, 0, size_);
+            Range mine = rank.in(input_, 0, size_);
+            if (dice_.chance(20)) {
+                rank.copy(rank.tile(0, size_), mine);
+                mine = rank.tile(0, size_);
+            }
             for (int peer = 0; peer < nranks_; ++peer) {
                 const Range there = RankPlan::at(peer, data_, block(me), size_);
                 if (pushes || peer == me) rank.copy(there, mine);
@@ -134,7 +143,7 @@ private:
     int way_ = 0;
     std::int64_t base_ = 0;
     Element cell_ = Element::i32;
-    bool shares_signals_ = true;
+    bool shares_signals_ = true, is_long_ = false;
     std::uint16_t input_ = 0, output_ = 0, data_ = 0;
 };
 

@@ -25,11 +25,12 @@ public:
         output_ = plans_.argument("output", Direction::out, bytes);
         data_ = plans_.window("data", window_);
         for (int i = dice_.chance(30) ? 2 : 1; i > 0; --i) add_signal();
+        keeps_apart_ = dice_.chance(55);
         const int length = dice_.pick(3, nranks == 2 ? 8 : 6);
         for (int i = 0; i < length; ++i) add();
         RandomStage stage = stage_of(plans_);
         if (dice_.chance(30)) spoil(dice_, stage.plans);
-        if (dice_.chance(40)) give_meaning(stage);
+        if (dice_.chance(18)) give_meaning(stage);
         RandomProgram program;
         program.calls = nranks == 3   ? dice_.pick(1, 2)
                         : length <= 4 ? dice_.pick(1, 5)
@@ -72,7 +73,7 @@ private:
     void add() {
         const int me = dice_.pick(0, plans_.nranks() - 1);
         const int what = dice_.pick(1, 10);
-        if (what <= 4) {
+        if (what <= (keeps_apart_ ? 2 : 4)) {
             add_data(me);
         } else if (what <= 8) {
             add_notify(me);
@@ -85,8 +86,10 @@ private:
     void add_data(int me) {
         RankPlan rank = plans_.on(me);
         const Element element = size_ == 1 ? Element::u8 : Element::i16;
-        if (written_.empty() || dice_.chance(50)) {
-            const Range there = part(dice_.pick(0, plans_.nranks() - 1), data_, window_);
+        std::vector<Range>& written = written_[keeps_apart_ ? me : 0];
+        if (written.empty() || dice_.chance(50)) {
+            const int to = keeps_apart_ ? me : dice_.pick(0, plans_.nranks() - 1);
+            const Range there = part(to, data_, window_);
             const Range mine = rank.in(input_, 0, there.length);
             const int way = dice_.pick(1, 100);
             if (way <= 20 && there.offset % size_ == 0) {
@@ -102,15 +105,15 @@ private:
             } else {
                 rank.copy(there, mine);
             }
-            written_.push_back(there);
+            written.push_back(there);
             return;
         }
-        const Range there = dice_.one_of(written_);
+        const Range there = dice_.one_of(written);
         const Range here = rank.in(output_, 0, there.length);
         if (dice_.chance(50)) {
             rank.copy(here, there);
         } else {
-            Range one = there, more = dice_.one_of(written_);
+            Range one = there, more = dice_.one_of(written);
             one.length = more.length = size_;
             rank.reduce(rank.in(output_, 0, size_), {one, more}, ReduceOp::sum, element);
         }
@@ -167,11 +170,12 @@ private:
 
     Dice dice_;
     bool monotone_;
+    bool keeps_apart_ = false;  // each rank touches its own window only
     Plans plans_;
     std::uint64_t size_ = 1, window_ = 0;
     std::uint16_t input_ = 0, output_ = 0, data_ = 0;
     std::vector<Signal> signals_;
-    std::vector<Range> written_;
+    std::map<int, std::vector<Range>> written_;  // by rank, if they keep apart
     std::map<std::tuple<int, int, int>, std::int64_t> values_;
 };
 
