@@ -111,13 +111,14 @@ std::int32_t releasing_step(const std::vector<Write>& writes, const Condition& c
 std::vector<Step> steps_of(const Model& model, const Schedule& schedule) {
     std::vector<Step> steps;
     std::map<CellId, std::vector<Write>> writes;
-    std::vector<std::uint32_t> last(model.agents.size(), 0);
-    for (const Event event : schedule) last[event.agent] = event.op;
-    for (const Event event : schedule) {
+    // The touch of a cache line is no step: the notify behind it is, if it comes. Two that clash
+    // come last.
+    const auto is_line = [&](Event event) { return model.op(event).origin == Origin::line; };
+    const auto clash = std::find_if_not(schedule.rbegin(), schedule.rend(), is_line).base();
+    for (auto at = schedule.begin(); at != schedule.end(); ++at) {
+        const Event event = *at;
         const Op& op = model.op(event);
-        // The touch of a cache line is part of the notify behind it, if the schedule gets there.
-        if (op.origin == Origin::line && last[event.agent] != event.op) continue;
-        if (op.origin == Origin::issue) continue;
+        if (op.origin == Origin::issue || (is_line(event) && at < clash)) continue;
         Step step = step_of(model, event);
         if (op.kind == OpKind::notify) {
             std::vector<Write>& list = writes[op.cell];

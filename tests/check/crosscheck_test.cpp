@@ -53,6 +53,7 @@ TEST_F(CrossCheck, PipePrograms) {
     compare(Sort::pipes, 0, 25'000,
             {data_race, deadlock, unwritten_read, pipe_hazard, flag, wrong_result});
     EXPECT_GT(tally_.forms, 10'000);
+    EXPECT_GT(tally_.early, 5'000);
 }
 
 TEST_F(CrossCheck, GatheringPrograms) {

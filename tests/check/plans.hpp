@@ -57,7 +57,7 @@ public:
         return add(Map{MapOp::row_sum, Element::f32, 0, dst, src}, Pipe::none);
     }
     RankPlan& clobber(const Range& dst, Pipe pipe = Pipe::none) {
-        return add(Map{MapOp::clobber, Element::f32, 0, dst, {}}, pipe);
+        return add(Map{MapOp::clobber, Element::u8, 0, dst, {}}, pipe);
     }
     // The last instruction is one operation with the one before it.
     RankPlan& join() {

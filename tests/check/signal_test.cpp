@@ -82,6 +82,21 @@ TEST(Overflow, ThatNoOrderHasIsNotInvented) {
     EXPECT_EQ(report.method, CheckMethod::linear);
 }
 
+// Rank 1 has not rung again when rank 0 goes on, though its next notify is all that it has left.
+TEST(Overflow, IsShownWithoutNotifiesOfPackedCellsThatHaveNotCome) {
+    Plans plans(2);
+    const std::uint16_t signal = plans.signal("signal", 1, 0, 8);
+    plans.on(0).wait(signal, 0, Compare::eq, fixed(1)).set(signal, 1, 0, fixed(kMost + 1));
+    plans.on(1).increase(signal, 0, 0, fixed(1)).set(signal, 0, 0, fixed(7));
+    CheckOptions options;
+    options.calls = 1;
+    options.explore = true;
+    const std::vector<CheckStage> stages = {{&plans.list(), nullptr, {}}};
+    const CheckReport report = check(stages, options);
+    EXPECT_THAT(kinds(report), ElementsAre(ViolationKind::overflow));
+    expect_possible(stages, report.violations[0]);
+}
+
 TEST(Overflow, OfASumIsShownWithAllThatIsInIt) {
     Plans plans(3);
     const std::uint16_t signal = plans.signal("signal", 1, 1);

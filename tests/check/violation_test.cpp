@@ -508,6 +508,8 @@ TEST(BadUse, PlansThatAreNotValid) {
               "a reduction needs at least one source");
     EXPECT_EQ(of(Reduce{ReduceOp::sum, Element::f32, four, {overlapping}}),
               "the destination overlaps a source in part");
+    EXPECT_EQ(of(Map{MapOp::fill, Element::f64, 0, four, {}}),
+              "4 bytes are no whole number of f64 elements");
     EXPECT_EQ(of(Reduce{ReduceOp::sum, Element::f64, four, {four}}),
               "4 bytes are no whole number of f64 elements");
     EXPECT_EQ(of(Copy{four, {1, 1, 0, 4}}),

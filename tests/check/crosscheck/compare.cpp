@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <optional>
 #include <set>
+#include <tuple>
 
 #include <fmt/format.h>
 
@@ -63,6 +64,22 @@ bool has_clobber(const RandomProgram& program) {
             for (const Instruction& instruction : plan.instructions) {
                 const auto* map = std::get_if<Map>(&instruction.action);
                 if (map && map->op == MapOp::clobber) return true;
+            }
+        }
+    }
+    return false;
+}
+
+bool has_early_flags(const RandomProgram& program) {
+    for (const RandomStage& stage : program.stages) {
+        for (const Plan& plan : stage.plans) {
+            std::map<std::tuple<Pipe, Pipe, int>, int> is_set;
+            for (const Instruction& instruction : plan.instructions) {
+                if (const auto* set = std::get_if<SetFlag>(&instruction.action)) {
+                    ++is_set[{set->from, set->to, set->event}];
+                } else if (const auto* wait = std::get_if<WaitFlag>(&instruction.action)) {
+                    if (--is_set[{wait->from, wait->to, wait->event}] < 0) return true;
+                }
             }
         }
     }
@@ -174,6 +191,7 @@ private:
         }
         if (!is_other) return;
         ++tally_.forms;
+        tally_.early += has_early_flags(program_) ? 1 : 0;
         const CheckReport report = check(form.list(), options_);
         const std::optional<Truth> truth = naive_check(form.list(), form.calls, kMostStates);
         if (report.verdict != Verdict::proved) {
@@ -211,15 +229,16 @@ void Tally::add(const Tally& other) {
     violated += other.violated;
     visible += other.visible;
     forms += other.forms;
+    early += other.early;
     for (const auto& [kind, count] : other.kinds) kinds[kind] += count;
 }
 
 std::string to_text(const Tally& tally) {
     std::string text = fmt::format(
         "{} programs: {} proved, {} violated ({} by bytes), {} malformed, {} undecided; {} linear, "
-        "{} explored; {} other forms;",
+        "{} explored; {} other forms, {} with early flags;",
         tally.programs, tally.proved, tally.violated, tally.visible, tally.malformed,
-        tally.undecided, tally.linear, tally.explored, tally.forms);
+        tally.undecided, tally.linear, tally.explored, tally.forms, tally.early);
     for (const auto& [kind, count] : tally.kinds) text += fmt::format(" {} {}", name(kind), count);
     return text;
 }

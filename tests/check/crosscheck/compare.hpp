@@ -29,6 +29,7 @@ struct Tally {
     int linear = 0, explored = 0, proved = 0, violated = 0;
     int visible = 0;  // violated with other bytes than the meaning's
     int forms = 0;    // proved once more when fused or ordered, in other instructions
+    int early = 0;    // of these, with a flag that is awaited before it is set in the list
     std::map<ViolationKind, int> kinds;
 
     void add(const Tally& other);
