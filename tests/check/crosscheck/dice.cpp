@@ -77,7 +77,9 @@ public:
         }
     }
     void operator()(Map& map) {
-        if (dice_.chance(50)) {
+        if (map.op == MapOp::fill && dice_.chance(25)) {
+            map.op = MapOp::clobber;
+        } else if (dice_.chance(50)) {
             map.scalar = dice_.pick(0, 2);
         } else if (dice_.chance(50)) {
             map.element = other(map.element);
@@ -169,6 +171,26 @@ void insert_map(Dice& dice, std::vector<Instruction>& list, std::size_t at) {
     list.insert(list.begin() + static_cast<std::ptrdiff_t>(at) + 1, instruction);
 }
 
+// What was copied is computed.
+void compute_copy(Dice& dice, Instruction& instruction) {
+    const auto* copy = std::get_if<Copy>(&instruction.action);
+    if (!copy) return;
+    const Element element =
+        dice.one_of<Element>({Element::u8, Element::i8, Element::i16, Element::i32});
+    Map map{
+        dice.one_of<MapOp>({MapOp::add_scalar, MapOp::mul_scalar, MapOp::convert, MapOp::row_sum}),
+        element,
+        static_cast<double>(dice.pick(0, 2)),
+        copy->dst,
+        copy->src,
+        element == Element::u8 ? Element::i8 : element};
+    if (map.op == MapOp::row_sum) {
+        map.dst.length = bytes_of(element);
+        map.src.length = dice.chance(80) ? 2 * map.dst.length : map.dst.length;
+    }
+    instruction.action = map;
+}
+
 }  // namespace
 
 void spoil(Dice& dice, std::vector<Plan>& plans) {
@@ -183,6 +205,8 @@ void spoil(Dice& dice, std::vector<Plan>& plans) {
         list.erase(list.begin() + static_cast<std::ptrdiff_t>(at));
     } else if (how <= 45) {
         insert_map(dice, list, at);
+    } else if (how <= 55) {
+        compute_copy(dice, list[at]);
     } else {
         std::visit(Spoiler(dice, plan), list[at].action);
     }

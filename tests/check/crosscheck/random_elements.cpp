@@ -21,12 +21,20 @@ public:
                                : dice_.one_of<ReduceOp>({kReduceOps.begin(), kReduceOps.end()});
         size_ = bytes_of(element_);
         bytes_ = size_ * static_cast<std::uint64_t>(dice_.pick(1, 2));
-        a_ = plans_.argument("a", Direction::in, bytes_);
-        b_ = plans_.argument("b", Direction::in, bytes_);
-        if (nranks == 1) c_ = plans_.argument("c", Direction::in, bytes_);
+        // Inputs may begin within an element of others. It is not right to compute with those.
+        begin_ = dice_.chance(30)
+                     ? static_cast<std::uint64_t>(dice_.pick(0, static_cast<int>(size_)))
+                     : 0;
+        const bool is_wide = begin_ != 0 && dice_.chance(25);
+        const std::uint64_t all = bytes_ + size_;
+        width_ = is_wide ? all : bytes_;
+        from_ = is_wide ? 0 : begin_;
+        a_ = plans_.argument("a", Direction::in, all);
+        b_ = plans_.argument("b", Direction::in, all);
+        if (nranks == 1) c_ = plans_.argument("c", Direction::in, all);
         out_ = plans_.argument("out", dice_.chance(80) ? Direction::out : Direction::inout, bytes_);
-        data_ = plans_.window("data", 2 * bytes_);
-        plans_.tile_bytes(kSlots * bytes_);
+        data_ = plans_.window("data", 2 * width_);
+        plans_.tile_bytes(kSlots * width_);
         if (nranks == 2) meeting_.emplace(dice_, plans_, "signal", 2);
         choose_wanted();
         for (int me = 0; me < nranks; ++me) write_rank(me);
@@ -47,9 +55,9 @@ private:
     void choose_wanted() {
         std::vector<Contribution> all;
         for (int rank = 0; rank < plans_.nranks(); ++rank) {
-            all.push_back({rank, a_, 0});
-            all.push_back({rank, b_, 0});
-            if (plans_.nranks() == 1) all.push_back({rank, c_, 0});
+            all.push_back({rank, a_, begin_});
+            all.push_back({rank, b_, begin_});
+            if (plans_.nranks() == 1) all.push_back({rank, c_, begin_});
         }
         dice_.shuffle(all);
         const int count = dice_.chance(15) ? 1 : dice_.pick(2, 3);
@@ -61,8 +69,8 @@ private:
         RankPlan rank = plans_.on(me);
         slot_ = 0;
         if (meeting_) {
-            move(rank, rank.in(data_, 0, bytes_), rank.in(a_, 0, bytes_));
-            move(rank, rank.in(data_, bytes_, bytes_), rank.in(b_, 0, bytes_));
+            move(rank, rank.in(data_, 0, width_), rank.in(a_, from_, width_));
+            move(rank, rank.in(data_, width_, width_), rank.in(b_, from_, width_));
             meeting_->meet(plans_, me, 0);
         }
         std::vector<Range> operands;
@@ -75,7 +83,7 @@ private:
 
     Range next_slot(const RankPlan& rank) {
         const std::uint64_t slot = std::min<std::uint64_t>(slot_++, kSlots - 2);
-        return rank.tile(slot * bytes_, bytes_);
+        return rank.tile(slot * width_, width_);
     }
 
     void move(RankPlan& rank, const Range& dst, const Range& src) {
@@ -88,9 +96,9 @@ private:
 
     Range operand(RankPlan& rank, int me, const Contribution& from) {
         const bool is_mine = from.rank == me;
-        Range range = rank.in(from.buffer, 0, bytes_);
+        Range range = rank.in(from.buffer, from_, width_);
         if (!is_mine)
-            range = RankPlan::at(from.rank, data_, from.buffer == a_ ? 0 : bytes_, bytes_);
+            range = RankPlan::at(from.rank, data_, from.buffer == a_ ? 0 : width_, width_);
         if (dice_.chance(45)) {
             const Range slot = next_slot(rank);
             move(rank, slot, range);
@@ -101,7 +109,7 @@ private:
 
     // Nobody needs what comes of it.
     void add_junk(RankPlan& rank, const std::vector<Range>& operands) {
-        const Range junk = rank.tile((kSlots - 1) * bytes_, bytes_);
+        const Range junk = rank.tile((kSlots - 1) * width_, width_);
         const Range source = dice_.one_of(operands);
         switch (dice_.pick(1, 5)) {
             case 1: rank.map(MapOp::add_scalar, junk, source, 1, element_); break;
@@ -112,7 +120,7 @@ private:
                 break;
             case 4: {
                 Range half = source;
-                if (size_ == 2) half.length = bytes_ / 2;
+                if (size_ == 2) half.length = width_ / 2;
                 rank.convert(junk, element_, half, size_ == 2 ? Element::i8 : element_);
                 break;
             }
@@ -133,7 +141,8 @@ private:
 
     void combine(RankPlan& rank, const std::vector<Range>& operands) {
         const Range out = rank.in(out_, 0, bytes_);
-        const Range target = dice_.chance(50) ? next_slot(rank) : out;
+        const bool goes_by_slot = width_ != bytes_ || dice_.chance(50);
+        const Range target = goes_by_slot ? next_slot(rank) : out;
         const int way = dice_.pick(1, 4);
         if (operands.size() == 1 && dice_.chance(70)) {
             move(rank, target, operands[0]);
@@ -159,7 +168,7 @@ private:
         } else {
             fold(rank, operands, target);
         }
-        if (!(target == out)) move(rank, out, target);
+        if (goes_by_slot) move(rank, out, rank.tile(target.offset + begin_ - from_, bytes_));
     }
 
     void fold(RankPlan& rank, const std::vector<Range>& operands, const Range& target) {
@@ -196,6 +205,8 @@ private:
     Element element_ = Element::u8;
     ReduceOp op_ = ReduceOp::sum;
     std::uint64_t size_ = 1, bytes_ = 1, slot_ = 0;
+    // Where inputs begin; from where and how much of them is computed with.
+    std::uint64_t begin_ = 0, from_ = 0, width_ = 1;
     std::uint16_t a_ = 0, b_ = 0, c_ = 0, out_ = 0, data_ = 0;
     bool in_order_ = false;
     std::vector<Contribution> wanted_;

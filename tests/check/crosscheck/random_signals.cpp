@@ -44,7 +44,8 @@ private:
         std::uint16_t buffer = 0;
         int cells = 1;
         std::int64_t relative = 0;
-        std::int64_t base = 0;  // values that are set are counted from here
+        std::int64_t base = 0;  // values are counted from here
+        bool sets = true;       // or only adds
     };
 
     void add_signal() {
@@ -54,7 +55,8 @@ private:
         const int nranks = plans_.nranks();
         signal.cells = monotone_ && dice_.chance(80) ? nranks : dice_.pick(1, nranks);
         signal.relative = advance != 0 && dice_.chance(70) ? 1 : 0;
-        if (dice_.chance(12)) signal.base = kMost - dice_.pick(0, 8);
+        if (dice_.chance(15)) signal.base = kMost - dice_.pick(0, 8);
+        signal.sets = dice_.chance(75);
         const std::string name = signals_.empty() ? "signal" : "other";
         signal.buffer = plans_.signal(name, static_cast<std::uint64_t>(signal.cells), advance,
                                       dice_.one_of<std::uint64_t>({64, 64, 64, 8, 32}),
@@ -126,12 +128,13 @@ private:
         const int cell = is_mine ? me : dice_.pick(0, signal.cells - 1);
         std::int64_t& value = values_[{signal.buffer, peer, cell}];
         const auto index = static_cast<std::uint64_t>(cell);
-        if (dice_.chance(60)) {
+        if (signal.sets && dice_.chance(60)) {
             value = monotone_ ? std::max(value, signal.base) + dice_.pick(0, 2)
                               : signal.base + dice_.pick(0, 3);
             plans_.on(me).set(signal.buffer, peer, index, {value, signal.relative});
         } else {
-            const std::int64_t by = monotone_ ? dice_.pick(1, 2) : dice_.pick(-1, 2);
+            std::int64_t by = monotone_ ? dice_.pick(1, 2) : dice_.pick(-2, 2);
+            if (!signal.sets && value < signal.base) by += signal.base - value;
             value += by;
             plans_.on(me).increase(signal.buffer, peer, index, fixed(by));
         }
