@@ -49,8 +49,11 @@ private:
         if (two_events) rank.copy(slot(rank, 1), rank.in(input_, size_, size_), Pipe::load);
         hand_over(rank, Pipe::load, Pipe::vector, 0);
         if (!two_events) {
+            // The same flag again, when it has been taken.
+            const bool again = dice_.chance(40);
+            if (again && dice_.chance(70)) hand_over(rank, Pipe::vector, Pipe::load, 0);
             rank.copy(slot(rank, 1), rank.in(input_, size_, size_), Pipe::load);
-            hand_over(rank, Pipe::load, Pipe::vector, 1);
+            hand_over(rank, Pipe::load, Pipe::vector, again ? 0 : 1);
         }
         rank.reduce(slot(rank, 2), {slot(rank, 0), slot(rank, 1)}, op_, element_, Pipe::vector);
         hand_over(rank, Pipe::vector, Pipe::store, event);

@@ -59,6 +59,7 @@ std::string name(Sort sort) {
     switch (sort) {
         case Sort::monotone: return "monotone";
         case Sort::signals: return "signals";
+        case Sort::crowds: return "crowds";
         case Sort::pipes: return "pipes";
         case Sort::gathers: return "gathers";
         case Sort::elements: return "elements";
@@ -71,6 +72,7 @@ RandomProgram random_program(Sort sort, std::uint64_t seed) {
     switch (sort) {
         case Sort::monotone: return random_signals(seed, true);
         case Sort::signals: return random_signals(seed, false);
+        case Sort::crowds: return random_crowd(seed);
         case Sort::pipes: return random_pipes(seed);
         case Sort::gathers: return random_gathers(seed);
         case Sort::elements: return random_elements(seed);

@@ -28,12 +28,13 @@ std::string listing(const RandomProgram& program);
 enum class Sort : std::uint8_t {
     monotone,   // signals that only grow: what the linear method is for
     signals,    // signals that do anything
+    crowds,     // many who add to one cell
     pipes,      // the units of a tile processor, flags between them
     gathers,    // additions that meet in one window
     elements,   // numbers of several bytes that are moved in parts, combined and mapped
     sequences,  // different calls that share memory
 };
-inline constexpr Sort kSorts[] = {Sort::monotone, Sort::signals,  Sort::pipes,
+inline constexpr Sort kSorts[] = {Sort::monotone, Sort::signals,  Sort::crowds,   Sort::pipes,
                                   Sort::gathers,  Sort::elements, Sort::sequences};
 std::string name(Sort sort);
 
@@ -41,6 +42,7 @@ std::string name(Sort sort);
 RandomProgram random_program(Sort sort, std::uint64_t seed);
 
 RandomProgram random_signals(std::uint64_t seed, bool monotone);
+RandomProgram random_crowd(std::uint64_t seed);
 RandomProgram random_pipes(std::uint64_t seed);
 RandomProgram random_gathers(std::uint64_t seed);
 RandomProgram random_elements(std::uint64_t seed);

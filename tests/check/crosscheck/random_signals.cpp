@@ -21,16 +21,19 @@ public:
         size_ = dice_.chance(60) ? 1 : 2;
         const std::uint64_t bytes = 2 * size_;
         window_ = size_ * static_cast<std::uint64_t>(nranks + 1);
-        input_ = plans_.argument("input", Direction::in, bytes);
-        output_ = plans_.argument("output", Direction::out, bytes);
-        data_ = plans_.window("data", window_);
+        is_bare_ = dice_.chance(25);
+        if (!is_bare_) {
+            input_ = plans_.argument("input", Direction::in, bytes);
+            output_ = plans_.argument("output", Direction::out, bytes);
+            data_ = plans_.window("data", window_);
+        }
         for (int i = dice_.chance(30) ? 2 : 1; i > 0; --i) add_signal();
         keeps_apart_ = dice_.chance(55);
         const int length = dice_.pick(3, nranks == 2 ? 8 : 6);
         for (int i = 0; i < length; ++i) add();
         RandomStage stage = stage_of(plans_);
         if (dice_.chance(30)) spoil(dice_, stage.plans);
-        if (dice_.chance(18)) give_meaning(stage);
+        if (!is_bare_ && dice_.chance(18)) give_meaning(stage);
         RandomProgram program;
         program.calls = nranks == 3   ? dice_.pick(1, 2)
                         : length <= 4 ? dice_.pick(1, 5)
@@ -75,7 +78,7 @@ private:
     void add() {
         const int me = dice_.pick(0, plans_.nranks() - 1);
         const int what = dice_.pick(1, 10);
-        if (what <= (keeps_apart_ ? 2 : 4)) {
+        if (!is_bare_ && what <= (keeps_apart_ ? 2 : 4)) {
             add_data(me);
         } else if (what <= 8) {
             add_notify(me);
@@ -173,6 +176,7 @@ private:
 
     Dice dice_;
     bool monotone_;
+    bool is_bare_ = false;      // signals only
     bool keeps_apart_ = false;  // each rank touches its own window only
     Plans plans_;
     std::uint64_t size_ = 1, window_ = 0;
