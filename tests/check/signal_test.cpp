@@ -231,6 +231,22 @@ TEST(SignalState, OfASequenceMattersWhenItIsRunAgain) {
     EXPECT_THAT(kinds(check(stages, options)), Contains(ViolationKind::signal_state));
 }
 
+// Rank 0 passes a barrier that rank 1 never comes to: the deadlock is the cause.
+TEST(Sequences, WithABarrierThatSomebodyNeverComesToDeadlock) {
+    Plans blocks(2), barrier(2);
+    const std::uint16_t signal = blocks.signal("signal", 1, 1);
+    blocks.on(1).wait(signal, 0, now(1));
+    barrier.signal("signal", 1, 1);
+    Meaning meaning;
+    meaning.name = "barrier";
+    meaning.meets = true;
+    const std::vector<CheckStage> stages = {{&blocks.list(), nullptr, {}},
+                                            {&barrier.list(), &meaning, {}}};
+    CheckOptions options;
+    options.calls = 1;
+    EXPECT_THAT(kinds(check(stages, options)), ElementsAre(ViolationKind::deadlock));
+}
+
 // ---------------------------------------------------------------------------- one name, one type
 
 TEST(SharedSignals, HaveOneType) {

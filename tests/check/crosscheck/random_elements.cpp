@@ -22,9 +22,11 @@ public:
         size_ = bytes_of(element_);
         bytes_ = size_ * static_cast<std::uint64_t>(dice_.pick(1, 2));
         // Inputs may begin within an element of others. It is not right to compute with those.
-        begin_ = dice_.chance(30)
-                     ? static_cast<std::uint64_t>(dice_.pick(0, static_cast<int>(size_)))
-                     : 0;
+        // (Where they are exact numbers, f32 begin at multiples of four.)
+        if (dice_.chance(30)) {
+            begin_ = static_cast<std::uint64_t>(dice_.pick(0, static_cast<int>(size_)));
+            if (element_ == Element::f32) begin_ = size_;
+        }
         const bool is_wide = begin_ != 0 && dice_.chance(25);
         const std::uint64_t all = bytes_ + size_;
         width_ = is_wide ? all : bytes_;
