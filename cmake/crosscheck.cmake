@@ -5,7 +5,7 @@ list(FILTER crosscheck_sources EXCLUDE REGEX "/soundness\\.cpp$")
 add_library(crosscheck STATIC EXCLUDE_FROM_ALL ${crosscheck_sources})
 target_include_directories(crosscheck PUBLIC ${PROJECT_SOURCE_DIR}/tests)
 target_link_libraries(crosscheck PUBLIC peal_check PRIVATE peal_options)
-target_precompile_headers(crosscheck PRIVATE ${PEAL_COMMON_HEADERS})
+peal_unity(crosscheck 8)
 target_compile_options(crosscheck PRIVATE $<$<CONFIG:Release>:-O2>)
 target_link_libraries(test_check PRIVATE crosscheck)
 

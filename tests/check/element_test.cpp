@@ -211,7 +211,7 @@ INSTANTIATE_TEST_SUITE_P(
 
 // 255 is the greatest u8, also where it was written as an i8.
 TEST_F(Elements, AreNeutralHoweverTheirBytesWereWritten) {
-    rank_.fill(tile(0), 255, Element::i8)
+    rank_.fill(tile(0), -1, Element::i8)
         .reduce(tile(0), {tile(0), a()}, ReduceOp::min, Element::u8);
     rank_.reduce(out(), {tile(0), b()}, ReduceOp::min, Element::u8);
     expect({a_, b_}, Element::u8, ReduceOp::min);

@@ -86,7 +86,8 @@ TEST(Overflow, ThatNoOrderHasIsNotInvented) {
 TEST(Overflow, IsShownWithoutNotifiesOfPackedCellsThatHaveNotCome) {
     Plans plans(2);
     const std::uint16_t signal = plans.signal("signal", 1, 0, 8);
-    plans.on(0).wait(signal, 0, Compare::eq, fixed(1)).set(signal, 1, 0, fixed(kMost + 1));
+    plans.on(0).set(signal, 1, 0, fixed(kMost)).wait(signal, 0, Compare::eq, fixed(1));
+    plans.on(0).increase(signal, 1, 0, fixed(1));
     plans.on(1).increase(signal, 0, 0, fixed(1)).set(signal, 0, 0, fixed(7));
     CheckOptions options;
     options.calls = 1;
@@ -105,6 +106,34 @@ TEST(Overflow, OfASumIsShownWithAllThatIsInIt) {
     EXPECT_EQ(checked(plans, 1).verdict, Verdict::proved);
     const CheckReport report = checked(plans, 2);
     EXPECT_EQ(kinds(report)[0], ViolationKind::overflow);
+}
+
+// ---------------------------------------------------------------------------- sums
+
+// In the run that the linear method makes, rank 1 adds what rank 0 waits for, and rank 2, whom rank
+// 3 keeps waiting, adds later. It might have been rank 2, and rank 1 may still be writing.
+TEST(Sums, OfWhichAWaitTakesNotAllAreExplored) {
+    Plans plans(4);
+    const std::uint16_t input = plans.argument("input", Direction::in, 4);
+    const std::uint16_t output = plans.argument("output", Direction::out, 4);
+    const std::uint16_t data = plans.window("data", 4);
+    const std::uint16_t sum = plans.signal("sum", 1, 0);
+    const std::uint16_t pace = plans.signal("pace", 1, 0);
+    plans.on(0).wait(sum, 0, fixed(1));
+    plans.on(0).copy(plans.on(0).in(output, 0, 4), RankPlan::at(1, data, 0, 4));
+    plans.on(1).copy(plans.on(1).in(data, 0, 4), plans.on(1).in(input, 0, 4));
+    plans.on(1).increase(sum, 0, 0, fixed(1));
+    plans.on(2).set(pace, 3, 0, fixed(1)).wait(pace, 0, fixed(1)).increase(sum, 0, 0, fixed(1));
+    plans.on(3).wait(pace, 0, fixed(1)).set(pace, 2, 0, fixed(1));
+    CheckOptions options;
+    options.calls = 1;
+    const std::vector<CheckStage> stages = {{&plans.list(), nullptr, {}}};
+    const CheckReport report = check(stages, options);
+    EXPECT_EQ(report.method, CheckMethod::exploration);
+    EXPECT_THAT(kinds(report), ElementsAre(ViolationKind::data_race));
+    EXPECT_EQ(report.why_explored,
+              "assumption 4: rank 2 (`notify sum[0]@0 += 1`, call 0): the cell has several writers "
+              "that are not ordered, and a wait that does not take all their additions");
 }
 
 // ---------------------------------------------------------------------------- exact waits

@@ -16,7 +16,7 @@ public:
     RandomProgram write() {
         const int nranks = plans_.nranks();
         has_data_ = dice_.chance(60);
-        data_ = plans_.window("data", static_cast<std::uint64_t>(nranks));
+        data_ = plans_.window("data", static_cast<std::uint64_t>(nranks), Element::u8);
         counted_ = plans_.signal("counted", 1, 0);
         order_ = plans_.signal("order", static_cast<std::uint64_t>(nranks), 0);
         if (dice_.chance(50)) large_ = 2147483647 - dice_.pick(0, 4);

@@ -31,11 +31,12 @@ public:
         const std::uint64_t all = bytes_ + size_;
         width_ = is_wide ? all : bytes_;
         from_ = is_wide ? 0 : begin_;
-        a_ = plans_.argument("a", Direction::in, all);
-        b_ = plans_.argument("b", Direction::in, all);
-        if (nranks == 1) c_ = plans_.argument("c", Direction::in, all);
-        out_ = plans_.argument("out", dice_.chance(80) ? Direction::out : Direction::inout, bytes_);
-        data_ = plans_.window("data", 2 * width_);
+        a_ = plans_.argument("a", Direction::in, all, Element::u8);
+        b_ = plans_.argument("b", Direction::in, all, Element::u8);
+        if (nranks == 1) c_ = plans_.argument("c", Direction::in, all, Element::u8);
+        out_ = plans_.argument("out", dice_.chance(80) ? Direction::out : Direction::inout, bytes_,
+                               Element::u8);
+        data_ = plans_.window("data", 2 * width_, Element::u8);
         plans_.tile_bytes(kSlots * width_);
         if (nranks == 2) meeting_.emplace(dice_, plans_, "signal", 2);
         choose_wanted();

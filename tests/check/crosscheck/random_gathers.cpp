@@ -15,9 +15,9 @@ public:
         element_ = dice_.one_of<Element>(
             {Element::u8, Element::u8, Element::i16, Element::i32, Element::f32, Element::f16});
         size_ = bytes_of(element_);
-        input_ = plans_.argument("input", Direction::in, size_);
-        output_ = plans_.argument("output", Direction::out, size_);
-        data_ = plans_.window("data", 2 * size_);
+        input_ = plans_.argument("input", Direction::in, size_, Element::u8);
+        output_ = plans_.argument("output", Direction::out, size_, Element::u8);
+        data_ = plans_.window("data", 2 * size_, Element::u8);
         plans_.tile_bytes(2 * size_);
         RandomProgram program;
         program.calls = nranks == 2 ? dice_.pick(1, 2) : 1;

@@ -19,9 +19,9 @@ public:
         element_ = dice_.one_of<Element>({Element::u8, Element::u8, Element::i16, Element::i32});
         op_ = dice_.chance(70) ? ReduceOp::sum : ReduceOp::max;
         size_ = bytes_of(element_);
-        input_ = plans_.argument("input", Direction::in, 2 * size_);
-        output_ = plans_.argument("output", Direction::out, size_);
-        data_ = plans_.window("data", size_);
+        input_ = plans_.argument("input", Direction::in, 2 * size_, Element::u8);
+        output_ = plans_.argument("output", Direction::out, size_, Element::u8);
+        data_ = plans_.window("data", size_, Element::u8);
         signal_ = plans_.signal("signal", 2, 1, dice_.chance(50) ? 64 : 8);
         plans_.tile_bytes(4 * size_);
         const bool two_events = dice_.chance(30);

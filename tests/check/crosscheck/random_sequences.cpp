@@ -34,11 +34,11 @@ private:
     RandomStage write_stage(int number) {
         Plans plans(nranks_, "stage" + std::to_string(number));
         const auto bytes = size_ * static_cast<std::uint64_t>(nranks_);
-        input_ = plans.argument("input", Direction::in, size_);
-        output_ = plans.argument("output", Direction::out, bytes);
+        input_ = plans.argument("input", Direction::in, size_, Element::u8);
+        output_ = plans.argument("output", Direction::out, bytes, Element::u8);
         // Sometimes the same memory by another name.
         const bool renamed = dice_.chance(25);
-        data_ = plans.window(renamed ? "inbox" : "data", bytes);
+        data_ = plans.window(renamed ? "inbox" : "data", bytes, Element::u8);
         plans.tile_bytes(size_);
         const int what = is_long_ ? 1 : dice_.pick(1, 5);
         const int phases = what == 1 ? 1 : 2;

@@ -23,9 +23,9 @@ public:
         window_ = size_ * static_cast<std::uint64_t>(nranks + 1);
         is_bare_ = dice_.chance(25);
         if (!is_bare_) {
-            input_ = plans_.argument("input", Direction::in, bytes);
-            output_ = plans_.argument("output", Direction::out, bytes);
-            data_ = plans_.window("data", window_);
+            input_ = plans_.argument("input", Direction::in, bytes, Element::u8);
+            output_ = plans_.argument("output", Direction::out, bytes, Element::u8);
+            data_ = plans_.window("data", window_, Element::u8);
         }
         for (int i = dice_.chance(30) ? 2 : 1; i > 0; --i) add_signal();
         keeps_apart_ = dice_.chance(55);
