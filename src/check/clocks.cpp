@@ -4,6 +4,18 @@
 #include <algorithm>
 
 namespace peal::checker {
+namespace {
+
+// Among a thousand agents most of the time goes here. The baseline of x86 has no maximum of
+// unsigned words.
+#if defined(__x86_64__) && !defined(__SANITIZE_THREAD__) && !defined(__SANITIZE_ADDRESS__)
+__attribute__((target_clones("avx2", "default")))
+#endif
+void take_later(std::uint32_t* mine, const std::uint32_t* theirs, std::size_t count) {
+    for (std::size_t i = 0; i < count; ++i) mine[i] = mine[i] < theirs[i] ? theirs[i] : mine[i];
+}
+
+}  // namespace
 
 Clocks::SnapshotId Clocks::snapshot(AgentId agent) {
     SnapshotId& current = current_[agent];
@@ -36,8 +48,7 @@ void Clocks::join(AgentId agent, SnapshotId id, Epoch notify) {
     if (knows(agent, notify)) return;
     drop_current(agent);
     std::uint32_t* mine = rows_.data() + agent * agents_;
-    const std::uint32_t* theirs = words(id);
-    for (std::size_t i = 0; i < agents_; ++i) mine[i] = std::max(mine[i], theirs[i]);
+    take_later(mine, words(id), agents_);
     mine[notify.agent] = std::max(mine[notify.agent], notify.time);
 }
 

@@ -44,7 +44,14 @@ public:
         if (reaches_ && is_of_peer(plan_, copy.dst)) op.code = Opcode::put;
         return op;
     }
+    // Of one source, the result is that source, bit for bit (a conversion may change what is no
+    // number); in place, that is nothing to do.
     Op operator()(const Reduce& reduce) const {
+        if (reduce.src.size() == 1) {
+            Copy copy{reduce.dst, reduce.src[0]};
+            if (copy.dst == copy.src) copy.dst.length = copy.src.length = 0;
+            return (*this)(copy);
+        }
         Op op = data(Opcode::reduce, reduce.dst);
         op.element = reduce.element;
         op.count = op.bytes / bytes_of(reduce.element);

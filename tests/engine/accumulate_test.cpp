@@ -154,6 +154,21 @@ TEST(Clobber, LeavesNoNumber) {
     EXPECT_EQ(world.get<float>(0, PlanWriter::kOutput, 15), 1.0F);
 }
 
+// Also what is no number, which a conversion to f32 and back would change.
+TEST(Reduce, OfOneSourceKeepsEveryBit) {
+    PlanWriter w(0, 1, standard_buffers(Element::f16, 64, 4, 1));
+    w.emit(Reduce{ReduceOp::sum, Element::f16, {w.kOutput, 0, 0, 64}, {{w.kInput, 0, 0, 64}}});
+    w.emit(Reduce{ReduceOp::sum, Element::f16, {w.kOutput, 0, 0, 64}, {{w.kOutput, 0, 0, 64}}});
+    const std::vector<Plan> plans = {w.finish()};
+    World world(plans);
+    const auto bits = [](std::size_t i) { return static_cast<std::uint16_t>(0x7c01 + 37 * i); };
+    for (std::size_t i = 0; i < 32; ++i) world.set(0, PlanWriter::kInput, i, bits(i));
+    InProcessEngine(1).run(plans, world.bindings());
+    for (std::size_t i = 0; i < 32; ++i) {
+        EXPECT_EQ(world.get<std::uint16_t>(0, PlanWriter::kOutput, i), bits(i)) << i;
+    }
+}
+
 TEST(Convert, AndRowSumInPlans) {
     PlanWriter w(0, 1, standard_buffers(Element::f32, 64, 4, 1));
     w.emit(Map{MapOp::convert, Element::i16, 0, {kTile, 0, 0, 32}, {w.kInput, 0, 0, 64}});
