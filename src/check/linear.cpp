@@ -112,13 +112,17 @@ private:
     std::map<std::pair<AgentId, std::uint32_t>, std::vector<std::uint32_t>> clocks_;
 };
 
-// Where there is a race, contents depend on the schedule: what they are in this run says little.
+// Where there is a race, contents depend on the schedule: what they are in this run says little. (A
+// barrier that lets somebody through is no race of contents.)
 void keep_causes(std::vector<Finding>& findings) {
-    const auto is_race = [](const Finding& finding) { return finding.simultaneous; };
+    const auto is_race = [](const Finding& finding) {
+        return finding.kind == ViolationKind::data_race ||
+               finding.kind == ViolationKind::pipe_hazard;
+    };
     if (std::none_of(findings.begin(), findings.end(), is_race)) return;
     std::erase_if(findings, [&](const Finding& finding) {
-        return !is_race(finding) && (finding.kind == ViolationKind::wrong_result ||
-                                     finding.kind == ViolationKind::unwritten_read);
+        return !finding.simultaneous && (finding.kind == ViolationKind::wrong_result ||
+                                         finding.kind == ViolationKind::unwritten_read);
     });
 }
 

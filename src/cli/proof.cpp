@@ -12,7 +12,7 @@
 namespace peal::cli {
 namespace {
 
-constexpr std::size_t kQuickInstructions = 20'000;
+constexpr std::size_t kQuickInstructions = 60'000;  // of all calls
 constexpr std::uint64_t kQuickStates = 100'000;
 
 std::size_t instruction_count(const std::vector<Plan>& plans) {
@@ -38,7 +38,8 @@ Proof proof_of(const CheckReport& report, std::string_view where) {
 
 Proof prove(const std::vector<Plan>& plans, const Collective* collective, bool thorough,
             CheckOptions options) {
-    if (!thorough && instruction_count(plans) > kQuickInstructions) return {};
+    const auto calls = static_cast<std::size_t>(options.calls);
+    if (!thorough && instruction_count(plans) * calls > kQuickInstructions) return {};
     const Meaning meaning = collective ? meaning_of(*collective, plans) : Meaning{};
     options.max_violations = 1;
     if (!thorough) options.max_states = kQuickStates;

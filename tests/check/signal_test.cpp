@@ -18,6 +18,7 @@ using ::testing::Contains;
 using ::testing::Each;
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
+using ::testing::UnorderedElementsAre;
 
 constexpr std::int64_t kMost = 2147483647;
 
@@ -274,6 +275,27 @@ TEST(Sequences, WithABarrierThatSomebodyNeverComesToDeadlock) {
     CheckOptions options;
     options.calls = 1;
     EXPECT_THAT(kinds(check(stages, options)), ElementsAre(ViolationKind::deadlock));
+}
+
+// Rank 1 is let through a barrier to which rank 0 has come, but from which it does not return, and
+// reads what rank 0 would have written. That it was let through early is no reason not to say so.
+TEST(Sequences, WhoPassesABarrierAndReadsNothingIsShown) {
+    Plans barrier(2), reads(2);
+    const std::uint16_t signal = barrier.signal("signal", 2, 0);
+    barrier.on(0).wait(signal, 0, fixed(1));
+    const std::uint16_t output = reads.argument("output", Direction::out, 4);
+    const std::uint16_t data = reads.window("data", 4);
+    reads.on(1).copy(reads.on(1).in(output, 0, 4), RankPlan::at(0, data, 0, 4));
+    Meaning meaning;
+    meaning.name = "barrier";
+    meaning.meets = true;
+    const std::vector<CheckStage> stages = {{&barrier.list(), &meaning, {}},
+                                            {&reads.list(), nullptr, {}}};
+    CheckOptions options;
+    options.calls = 1;
+    EXPECT_THAT(kinds(check(stages, options)),
+                UnorderedElementsAre(ViolationKind::unwritten_read, ViolationKind::deadlock,
+                                     ViolationKind::wrong_result));
 }
 
 // ---------------------------------------------------------------------------- one name, one type

@@ -193,6 +193,24 @@ TEST(PealRun, KernelWithoutExpectationShowsItsOutputs) {
     EXPECT_THAT(ran.out, HasSubstr("not compared (use --expect)"));
 }
 
+// Three calls fit the cell, the fourth does not.
+TEST(PealRun, ProvesTheCallsThatItRuns) {
+    const TemporaryFile file("far.peal",
+                             "kernel far(sig: window i32[1]) {\n"
+                             "    notify sig[0]@((rank + 1) % nranks) = epoch(sig) + 600000000\n"
+                             "    wait sig[0] >= epoch(sig) + 600000000\n"
+                             "    advance sig by 600000000\n}\n");
+    const auto run = [&](const char* calls) {
+        return peal({"run", file.path(), "-n", "2", "--check", "--calls", calls});
+    };
+    EXPECT_THAT(run("3").out, HasSubstr("3 calls"));
+    EXPECT_EQ(run("4").exit_code, 1);
+    EXPECT_EQ(
+        run("4").err,
+        "peal: not run: overflow: rank 1 (`notify sig[0]@0 = generation + 600000000`, line 2, "
+        "call 3) makes sig[0]@0 2400000000, which does not fit an i32 (see peal check)\n");
+}
+
 TEST(PealRun, SameSeedSameOutput) {
     const auto run = [](const std::string& seed) {
         return peal({"run", "examples/ring_allreduce.peal", "-n", "5", "--set", "n=11", "--seed",
