@@ -21,9 +21,8 @@ std::optional<Stamp> Group::called(int rank, std::uint64_t turn) const {
 
 // A ring with another seal is either of a later call of a rank that has gone ahead, or of a rank
 // whose calls were other than ours. Its log tells.
-void Group::pass_foreign_ring() {
-    expect_same_calls(static_cast<int>(core_.op().dst.offset / kCacheLineBytes));
-    core_.pass();
+void Group::pass_foreign_ring(const Op& wait) {
+    expect_same_calls(static_cast<int>(wait.dst.offset / kCacheLineBytes));
 }
 
 // As far back as a call can have gone unnoticed: every rank has heard from all since then.
@@ -52,8 +51,7 @@ void Group::look_around(Clock::duration waited) {
 }
 
 // The memory of a process is gone a moment before its death is known.
-void Group::fail_to_reach() {
-    const int peer = core_.op().code == Opcode::fetch ? core_.op().src.rank : core_.op().dst.rank;
+void Group::fail_to_reach(int peer) {
     const int reason = errno;
     constexpr std::chrono::milliseconds kMoment{200};
     const auto is_told = [this] { return has_failed(); };

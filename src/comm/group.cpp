@@ -4,6 +4,7 @@
 #include <sched.h>
 
 #include <algorithm>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -132,7 +133,7 @@ void Group::enter(const Routine& routine, Stamp stamp) {
     take_turn(routine.ring_bytes, stamp);
     carried_ = &routine;
     bind(routine);
-    core_.start(routine.tape, bound_, &peers_);
+    core_.start(routine.tape, bound_);
 }
 
 // The lines in which this rank rings others in the next turn, and what it will put beside them if
@@ -153,7 +154,8 @@ void Group::own_next_lines() const {
 }
 
 void Group::leave_turn() {
-    generations_[turn_.slot] += carried_->advance;
+    advance_generation(carried_->plan, static_cast<std::size_t>(carried_->wiring.signal),
+                       generations_[turn_.slot]);
     turns_.over(turn_.number, carried_->hearing, carried_->shape.root);
 }
 
@@ -181,7 +183,7 @@ void Group::bind(const Routine& routine) {
         if (routine.lane == Lane::reach) data.rank_stride = 0;  // peers' parts are elsewhere
     }
     at(wiring.signal) = {memory_.slot(turn_.slot) + kLinePayload + sizeof(Stamp), stride,
-                         generations_[turn_.slot], seal_};
+                         generations_[turn_.slot]};
     at(wiring.tiles) = {.base = tiles_.data()};
 }
 
@@ -216,36 +218,64 @@ void Group::grow_tiles(std::uint64_t bytes) {
 
 // ---------------------------------------------------------------------------- carrying out
 
-void Group::wake_whom_it_rang() {
-    ring_if_asleep(*world_, members_[static_cast<std::size_t>(core_.last().dst.rank)]);
-}
+// A kernel of the user's: its windows are shared, and its cells are its own.
+struct Group::KernelSupplier : PlainSupplier {
+    explicit KernelSupplier(Group& group) : group(group) {}
+    bool wait(const Core&) {
+        group.wait_for_ring();
+        return true;
+    }
+    void rang(const Core& core) {
+        ring_if_asleep(*group.world_,
+                       group.members_[static_cast<std::size_t>(core.last().dst.rank)]);
+    }
+    Group& group;
+};
 
-bool Group::go_on() {
+// A call of the communicator's: every ring carries the seal of its call in the 8 bytes before the
+// cell, so that ranks in different calls notice. It is written before the cell, so whoever sees the
+// cell sees that seal or a later one.
+struct Group::CallSupplier : KernelSupplier {
+    CallSupplier(Group& group, bool may_wait) : KernelSupplier(group), may_wait(may_wait) {}
+
+    bool wait(const Core&) {
+        if (!may_wait) return false;
+        if (std::exchange(is_first_wait, false)) group.own_next_lines();  // nothing else to do
+        group.wait_for_ring();
+        return true;
+    }
+    void rings(std::byte* cell) { seal_at(cell).store(group.seal_, std::memory_order_relaxed); }
+    void heard(const Op& wait, std::byte* cell) {
+        const std::uint64_t found = seal_at(cell).load(std::memory_order_relaxed);
+        if (found != group.seal_) [[unlikely]]
+            group.pass_foreign_ring(wait);
+    }
+    void fetch(std::byte* to, int rank, std::uint64_t offset, std::uint64_t bytes) {
+        if (!group.peers_.fetch(to, rank, offset, bytes)) group.fail_to_reach(rank);
+    }
+    void put(int rank, std::uint64_t offset, const std::byte* from, std::uint64_t bytes) {
+        if (!group.peers_.put(rank, offset, from, bytes)) group.fail_to_reach(rank);
+    }
+    static std::atomic_ref<std::uint64_t> seal_at(std::byte* cell) {
+        return detail::atomic_at<std::uint64_t>(cell - sizeof(std::uint64_t));
+    }
+
+    bool may_wait;
+    bool is_first_wait = true;
+};
+
+bool Group::carry_on(bool may_wait) {
     while (phase_ != Phase::idle) {
-        switch (core_.run()) {
-            case Outcome::progressed: break;
-            case Outcome::rang: wake_whom_it_rang(); break;
-            case Outcome::foreign: pass_foreign_ring(); break;
-            case Outcome::blocked: return false;
-            case Outcome::lost: fail_to_reach();
-            case Outcome::done:
-                leave_turn();
-                if (phase_ == Phase::meeting) {
-                    proceed();
-                } else {
-                    phase_ = Phase::idle;
-                }
+        CallSupplier supplier(*this, may_wait);
+        if (drive(core_, supplier) == Driven::set_aside) return false;
+        leave_turn();
+        if (phase_ == Phase::meeting) {
+            proceed();
+        } else {
+            phase_ = Phase::idle;
         }
     }
     return true;
-}
-
-void Group::finish() {
-    if (go_on()) return;
-    own_next_lines();  // while there is nothing else to do
-    do {
-        wait_for_ring();
-    } while (!go_on());
 }
 
 // Most rings come at once; neither the clock nor anybody's failure is asked before that is over.
@@ -322,10 +352,8 @@ void Group::carry_out(const KernelRequest& request) {
     reserve_tiles(request.tape->plan->tile_bytes);
     bound_.push_back({.base = tiles_.data()});
     core_.start(*request.tape, bound_);
-    for (Outcome outcome = core_.run(); outcome != Outcome::done; outcome = core_.run()) {
-        if (outcome == Outcome::blocked) wait_for_ring();
-        if (outcome == Outcome::rang) wake_whom_it_rang();
-    }
+    KernelSupplier supplier(*this);
+    drive(core_, supplier);
     phase_ = Phase::idle;
 }
 

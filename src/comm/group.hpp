@@ -22,7 +22,7 @@
 #include "comm/routine.hpp"
 #include "comm/turns.hpp"
 #include "comm/world.hpp"
-#include "engine/step.hpp"
+#include "engine/contract.hpp"
 #include "peal/communicator_calls.hpp"
 #include "peal/error.hpp"
 
@@ -80,9 +80,9 @@ public:
     // The request must stay where it is until it is done.
     void begin(const Request& request);
     // Goes as far as it can; true when the request is done. Never waits.
-    bool go_on();
+    bool go_on() { return carry_on(false); }
     // Returns when the request is done.
-    void finish();
+    void finish() { carry_on(true); }
     void run(const Request& request) {
         begin(request);
         finish();
@@ -140,6 +140,8 @@ private:
     enum class Phase : std::uint8_t { idle, meeting, carrying, kernel };
 
     // group.cpp
+    struct KernelSupplier;
+    struct CallSupplier;
     void announce(Stamp stamp);
     void proceed();
     bool must_settle_reach(const Routine& routine);
@@ -158,7 +160,7 @@ private:
         if (tiles_.size() < bytes) grow_tiles(bytes);
     }
     void grow_tiles(std::uint64_t bytes);
-    void wake_whom_it_rang();
+    bool carry_on(bool may_wait);
     void wait_for_ring();
     void wait_longer();
     bool looks_again() const;
@@ -169,11 +171,11 @@ private:
         return memory_.head().failure.load(std::memory_order_acquire) != GroupHead::none;
     }
     void look_around(Clock::duration waited);
-    void pass_foreign_ring();
+    void pass_foreign_ring(const Op& wait);
     void note_waiting();
     std::optional<Stamp> called(int rank, std::uint64_t turn) const;
     void expect_same_calls(int rank);
-    [[noreturn]] void fail_to_reach();
+    [[noreturn]] void fail_to_reach(int peer);
     [[noreturn]] void give_up(GroupHead::Failure failure, int culprit, std::uint64_t turn,
                               int reason = 0);
     [[noreturn]] void fail(Fault fault, const std::string& message);

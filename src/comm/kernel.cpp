@@ -149,26 +149,18 @@ void Communicator::run(const Kernel& kernel, std::span<const KernelArgument> arg
     comm::Group& group = queue_->group();
     const comm::KernelRequest request = request_for(kernel.state(), arguments, group);
     group.run(request);
-    const Plan& plan = kernel.state().plan;
-    for (std::size_t b = 0; b < plan.buffers.size(); ++b) {
-        if (plan.buffers[b].kind == BufferKind::signal) {
-            arguments[b].symmetric->state().generation += plan.advance[b];
-        }
-    }
+    advance_generations(kernel.state().plan, [&](std::size_t b) -> std::int64_t& {
+        return arguments[b].symmetric->state().generation;
+    });
 }
 
 // ---------------------------------------------------------------------------- prepared
 
 struct PreparedKernel::State {
-    struct Signal {
-        std::size_t buffer;
-        std::int64_t advance;
-        const WindowMemory* memory;
-    };
     std::shared_ptr<comm::Queue> queue;
     Kernel kernel;
     comm::KernelRequest request;
-    std::vector<Signal> signals;
+    std::vector<const WindowMemory*> signals;  // by buffer; null: it is none
 };
 
 PreparedKernel::PreparedKernel(std::unique_ptr<State> state) : state_(std::move(state)) {}
@@ -182,10 +174,9 @@ PreparedKernel Communicator::prepare(const Kernel& kernel,
     comm::Group& group = queue_->group();
     auto state = std::make_unique<PreparedKernel::State>(
         PreparedKernel::State{queue_, kernel, request_for(kernel.state(), arguments, group), {}});
-    const Plan& plan = kernel.state().plan;
-    for (std::size_t b = 0; b < plan.buffers.size(); ++b) {
-        if (plan.buffers[b].kind != BufferKind::signal) continue;
-        state->signals.push_back({b, plan.advance[b], arguments[b].symmetric});
+    for (std::size_t b = 0; b < arguments.size(); ++b) {
+        const bool is_signal = kernel.state().plan.buffers[b].kind == BufferKind::signal;
+        state->signals.push_back(is_signal ? arguments[b].symmetric : nullptr);
     }
     group.agree_on(state->request);
     return PreparedKernel(std::move(state));
@@ -193,13 +184,14 @@ PreparedKernel Communicator::prepare(const Kernel& kernel,
 
 void PreparedKernel::run() {
     state_->queue->drain();
-    for (const State::Signal& signal : state_->signals) {
-        state_->request.memory[signal.buffer].generation = signal.memory->state().generation;
+    std::vector<BoundBuffer>& memory = state_->request.memory;
+    for (std::size_t b = 0; b < memory.size(); ++b) {
+        if (state_->signals[b]) memory[b].generation = state_->signals[b]->state().generation;
     }
     state_->queue->group().run_agreed(state_->request);
-    for (const State::Signal& signal : state_->signals) {
-        signal.memory->state().generation += signal.advance;
-    }
+    advance_generations(state_->kernel.state().plan, [&](std::size_t b) -> std::int64_t& {
+        return state_->signals[b]->state().generation;
+    });
 }
 
 }  // namespace peal

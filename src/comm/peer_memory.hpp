@@ -17,11 +17,10 @@
 
 #include "comm/group_memory.hpp"
 #include "comm/world.hpp"
-#include "engine/reach.hpp"
 
 namespace peal::comm {
 
-class PeerMemory : public Reach {
+class PeerMemory {
 public:
     // `members` are ranks of the world, `rank` is the own one among them.
     PeerMemory(const World& world, const GroupMemory& memory, const std::vector<int>& members,
@@ -37,8 +36,10 @@ public:
         address_of(rank_).store(reinterpret_cast<std::uint64_t>(buffer), std::memory_order_relaxed);
     }
 
-    bool fetch(std::byte* to, int rank, std::uint64_t offset, std::uint64_t bytes) override;
-    bool put(int rank, std::uint64_t offset, const std::byte* from, std::uint64_t bytes) override;
+    // Copies from or to a peer's buffer, at an offset in it. False: it cannot be reached, or not
+    // all of it; errno says why, and some of it may have been copied.
+    bool fetch(std::byte* to, int rank, std::uint64_t offset, std::uint64_t bytes);
+    bool put(int rank, std::uint64_t offset, const std::byte* from, std::uint64_t bytes);
 
     // Something has failed: returns when no member copies any more.
     void wait_for_copiers() const;

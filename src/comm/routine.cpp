@@ -110,12 +110,6 @@ Routine::Wiring wiring_of(const Plan& plan) {
     return wiring;
 }
 
-std::int64_t advance_of(const Plan& plan) {
-    std::int64_t most = 0;
-    for (const std::int64_t advance : plan.advance) most = std::max(most, advance);
-    return most;
-}
-
 void describe_buffers(Routine& routine, const Collective& collective, int rank, int nranks) {
     using enum CollectiveKind;
     routine.input_count = input_count(collective, rank, nranks);
@@ -159,7 +153,6 @@ std::unique_ptr<Routine> make_routine(const Shape& shape, const Table& table, in
         routine->hearing = hearing_in(carried_out.kind);
         describe_buffers(*routine, wanted, rank, nranks);
         routine->plan = compile_rank(carried_out, rank, nranks);
-        routine->advance = advance_of(routine->plan);
         if (!settle(*routine, rule->reach, is_closed(carried_out), nranks, limits)) continue;
         routine->tape.read(
             routine->plan,

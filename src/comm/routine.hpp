@@ -41,7 +41,6 @@ struct Routine {
     std::uint64_t ring_bytes = 0;   // lane=ring: of the ring, per rank
     std::uint64_t block_bytes = 0;  // lane=box: what each rank has of the window; else 0
     Hearing hearing = Hearing::all_from_all;
-    std::int64_t advance = 0;  // of the slot's signals
     std::uint64_t input_count = 0, output_count = 0;
     bool needs_input = true, needs_output = true;  // on this rank
     Plan plan;

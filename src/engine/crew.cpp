@@ -148,21 +148,28 @@ bool Crew::claim(std::size_t rank) {
                                         std::memory_order_relaxed);
 }
 
-// Carries a claimed rank until it has to wait; whether it moved. The bell rings once after a row of
-// notifies, and before the work that follows them.
+// A rank that has to wait is set aside. The bell rings once after a row of notifies, and before the
+// work that follows them.
+struct Crew::Carrier : PlainSupplier {
+    explicit Carrier(Crew& crew) : crew(crew) {}
+    static bool wait(const Core&) { return false; }
+    void rang(const Core& core) {
+        if (crew.with_helpers_ && !core.is_about_to_ring()) crew.ring();
+    }
+    Crew& crew;
+};
+
+// Carries a claimed rank until it has to wait; whether it moved.
 bool Crew::carry(std::size_t rank) try {
     Core& core = cores_[rank];
-    bool moved = false;
-    for (;; moved = true) {
-        const Outcome outcome = core.step();
-        if (outcome == Outcome::rang && with_helpers_ && !core.is_about_to_ring()) ring();
-        if (outcome == Outcome::blocked) break;
-        if (outcome == Outcome::done) {
-            seats_[rank].seat.store(Seat::done, std::memory_order_release);
-            unfinished_.fetch_sub(1);
-            return true;
-        }
+    const std::size_t before = core.position();
+    Carrier carrier(*this);
+    if (drive(core, carrier) == Driven::done) {
+        seats_[rank].seat.store(Seat::done, std::memory_order_release);
+        unfinished_.fetch_sub(1);
+        return true;
     }
+    const bool moved = core.position() != before;
     seats_[rank].seat.store(Seat::free, std::memory_order_release);
     return moved;
 } catch (...) {

@@ -30,7 +30,7 @@
 #include <thread>
 #include <vector>
 
-#include "engine/step.hpp"
+#include "engine/contract.hpp"
 
 namespace peal {
 
@@ -50,6 +50,7 @@ public:
 
 private:
     enum class Seat : std::uint8_t { free, held, done };
+    struct Carrier;
     struct alignas(kCacheLineBytes) RankSeat {
         std::atomic<Seat> seat = Seat::free;
     };

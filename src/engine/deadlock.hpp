@@ -5,7 +5,7 @@
 #include <span>
 #include <string>
 
-#include "engine/step.hpp"
+#include "engine/core.hpp"
 
 namespace peal {
 

@@ -61,10 +61,9 @@ RunReport InProcessEngine::Impl::run(const std::vector<Plan>& plans,
     bind(plans, bindings);
     if (carry_out(plans) == RunEnd::stuck) throw Error(Fault::wrong, deadlock_report(cores));
 
-    for (std::size_t b = 0; b < plans[0].buffers.size(); ++b) {
-        if (plans[0].buffers[b].kind != BufferKind::signal) continue;
-        bindings[0][b].symmetric->state_->generation += plans[0].advance[b];
-    }
+    advance_generations(plans[0], [&](std::size_t b) -> std::int64_t& {
+        return bindings[0][b].symmetric->state_->generation;
+    });
     RunReport report;
     for (const Plan& plan : plans) report.instructions += plan.instructions.size();
     const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - begin;

@@ -7,8 +7,8 @@
 #include <random>
 #include <vector>
 
+#include "engine/core.hpp"
 #include "engine/crew.hpp"
-#include "engine/step.hpp"
 #include "peal/engine.hpp"
 
 namespace peal {

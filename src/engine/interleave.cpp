@@ -6,6 +6,17 @@
 
 namespace peal {
 
+namespace {
+
+struct Stepper : PlainSupplier {
+    static constexpr bool kStepwise = true;
+    static bool wait(const Core&) { return false; }
+    void rang(const Core&) { has_rung = true; }
+    bool has_rung = false;
+};
+
+}  // namespace
+
 // A rank found blocked is not drawn again until some rank rings. The modulus is not quite fair, but
 // the same with every standard library.
 RunEnd interleave(std::span<Core> cores, std::mt19937_64& random) {
@@ -14,12 +25,13 @@ RunEnd interleave(std::span<Core> cores, std::mt19937_64& random) {
     for (Core& core : cores) awake.push_back(&core);
     while (!awake.empty()) {
         const std::size_t drawn = random() % awake.size();
-        const Outcome outcome = awake[drawn]->step();
-        if (outcome == Outcome::rang) {
+        Stepper stepper;
+        const Driven driven = drive(*awake[drawn], stepper);
+        if (stepper.has_rung) {
             awake.insert(awake.end(), asleep.begin(), asleep.end());
             asleep.clear();
-        } else if (outcome != Outcome::progressed) {
-            if (outcome == Outcome::blocked) asleep.push_back(awake[drawn]);
+        } else if (driven != Driven::stepped) {
+            if (driven == Driven::set_aside) asleep.push_back(awake[drawn]);
             awake[drawn] = awake.back();
             awake.pop_back();
         }

@@ -5,8 +5,8 @@
 #include <random>
 #include <span>
 
+#include "engine/core.hpp"
 #include "engine/crew.hpp"
-#include "engine/step.hpp"
 
 namespace peal {
 

@@ -66,7 +66,7 @@ struct Tape {
     explicit Tape(const Plan& plan) { read(plan); }
 
     // What the plan's data windows are bound to: memory that all ranks share, or private memory of
-    // theirs, which is copied by way of Reach.
+    // theirs, which is copied by the engine (Supplier::fetch and put).
     enum class Windows : std::uint8_t { shared, reached };
 
     // What is known of the cells: that they grow and that all waits are >=, as in the built-in

@@ -7,7 +7,7 @@
 
 #include <fmt/format.h>
 
-#include "engine/step.hpp"
+#include "engine/core.hpp"
 #include "worker/position.hpp"
 
 namespace peal::worker {

@@ -61,40 +61,36 @@ void Device::run() {
     }
 }
 
+// The host can see where the device stands, and cancel what it waits for.
+struct Device::CommandSupplier : PlainSupplier {
+    CommandSupplier(Device& device, const Command& command) : device(device), command(command) {}
+    void begins(const Core& core) {
+        device.record_.standing.instruction.store(core.position(), std::memory_order_relaxed);
+    }
+    bool wait(const Core&) { return device.wait(command); }
+    void rang(const Core& core) {
+        const auto member = static_cast<std::size_t>(core.last().dst.rank);
+        comm::ring_if_asleep(device.arena_.world(), command.devices[member]);
+    }
+    Device& device;
+    const Command& command;
+};
+
 void Device::carry_out(Command& command) {
     command.started = now();
     try {
         const Loaded& loaded = load(command);
         bind(command, loaded.plan);
         core_.start(loaded.tape, memory_);
-        command.ending = step_through(command);
+        CommandSupplier supplier(*this, command);
+        const bool is_done = !is_cancelled(command) && drive(core_, supplier) == Driven::done;
+        command.ending = is_done ? Ending::done : Ending::cancelled;
     } catch (const Error& error) {
         note_error(command, error.fault(), error.what());
     } catch (const std::exception& error) {
         note_error(command, Fault::resource, error.what());
     }
     command.ended = now();
-}
-
-Ending Device::step_through(const Command& command) {
-    if (is_cancelled(command)) return Ending::cancelled;
-    for (;;) {
-        record_.standing.instruction.store(core_.position(), std::memory_order_relaxed);
-        switch (core_.step()) {
-            case Outcome::done: return Ending::done;
-            case Outcome::rang: {
-                const auto member = static_cast<std::size_t>(core_.last().dst.rank);
-                comm::ring_if_asleep(arena_.world(), command.devices[member]);
-                break;
-            }
-            case Outcome::blocked:
-                if (!wait(command)) return Ending::cancelled;
-                break;
-            case Outcome::progressed:
-            case Outcome::foreign:      // rings carry no stamps here
-            case Outcome::lost: break;  // windows are shared
-        }
-    }
 }
 
 // False if the command was cancelled meanwhile.

@@ -9,7 +9,7 @@
 #include <unordered_map>
 #include <vector>
 
-#include "engine/step.hpp"
+#include "engine/contract.hpp"
 #include "engine/tape.hpp"
 #include "worker/arena.hpp"
 
@@ -29,7 +29,7 @@ private:
     };
 
     void carry_out(Command& command);
-    Ending step_through(const Command& command);
+    struct CommandSupplier;
     bool wait(const Command& command);
     const Loaded& load(const Command& command);
     void bind(const Command& command, const Plan& plan);

@@ -5,8 +5,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "engine/contract.hpp"
 #include "engine/hand_made.hpp"
-#include "engine/step.hpp"
 
 namespace peal {
 namespace tape_test {
@@ -34,20 +34,36 @@ TEST(Reachable, NotTheWorkOfPeers) {
     EXPECT_TRUE(reachable(plan_of(Reduce{ReduceOp::sum, Element::i32, mine, {mine, mine}})));
 }
 
+// Waits for nobody, and counts what is said to it.
+struct Counting : PlainSupplier {
+    static bool wait(const Core&) { return false; }
+    void rings(std::byte* cell) { rung.push_back(cell); }
+    void rang(const Core&) { ++rangs; }
+    void heard(const Op&, std::byte* cell) { passed.push_back(cell); }
+
+    std::vector<std::byte*> rung, passed;
+    std::size_t rangs = 0;
+};
+
+struct Stepwise : Counting {
+    static constexpr bool kStepwise = true;
+    void begins(const Core& core) { begun.push_back(core.position()); }
+    std::vector<std::size_t> begun;
+};
+
 // Plays the other rank.
-class Peer : public Reach {
-public:
-    bool fetch(std::byte* to, int rank, std::uint64_t offset, std::uint64_t bytes) override {
-        asked.push_back(rank);
-        if (is_gone) return false;
+struct Peer : Counting {
+    void fetch(std::byte* to, int rank, std::uint64_t offset, std::uint64_t bytes) {
+        ask(rank);
         std::memcpy(to, memory + offset, bytes);
-        return true;
     }
-    bool put(int rank, std::uint64_t offset, const std::byte* from, std::uint64_t bytes) override {
-        asked.push_back(rank);
-        if (is_gone) return false;
+    void put(int rank, std::uint64_t offset, const std::byte* from, std::uint64_t bytes) {
+        ask(rank);
         std::memcpy(memory + offset, from, bytes);
-        return true;
+    }
+    void ask(int rank) {
+        asked.push_back(rank);
+        if (is_gone) throw std::runtime_error("gone");
     }
 
     bool is_gone = false;
@@ -59,7 +75,7 @@ class ReachedWindow : public testing::Test {
 protected:
     void start() {
         tape_.read(plan_, Tape::Windows::reached);
-        core_.start(tape_, memory_, &peer_);
+        core_.start(tape_, memory_);
     }
 
     std::int32_t input_[2] = {10, 11}, output_[2] = {}, own_[2] = {20, 21};
@@ -80,8 +96,7 @@ protected:
 
 TEST_F(ReachedWindow, OfThePeerIsCopiedByReach) {
     start();
-    for (int i = 0; i < 3; ++i) EXPECT_EQ(core_.step(), Outcome::progressed) << i;
-    EXPECT_EQ(core_.step(), Outcome::done);
+    EXPECT_EQ(drive(core_, peer_), Driven::done);
     EXPECT_THAT(output_, testing::ElementsAre(0, 10));
     EXPECT_THAT(own_, testing::ElementsAre(21, 21));
     EXPECT_THAT(peer_.asked, testing::ElementsAre(0, 0));
@@ -90,7 +105,7 @@ TEST_F(ReachedWindow, OfThePeerIsCopiedByReach) {
 TEST_F(ReachedWindow, ThatIsGoneStopsTheRank) {
     start();
     peer_.is_gone = true;
-    EXPECT_EQ(core_.step(), Outcome::lost);
+    EXPECT_THROW(drive(core_, peer_), std::runtime_error);
     EXPECT_EQ(core_.position(), 0u);
 }
 
@@ -124,7 +139,7 @@ protected:
     Core core_;
 };
 
-TEST_F(Waits, RunGoesOnToWhatRingsOrWaits) {
+TEST_F(Waits, DriveGoesOnToWhatHasToWait) {
     for (const Element element : {Element::i64, Element::i32}) {
         std::fill(std::begin(cells_), std::end(cells_), 0);
         start(writer(element)
@@ -134,15 +149,32 @@ TEST_F(Waits, RunGoesOnToWhatRingsOrWaits) {
                   .wait(1, {1, 0})
                   .notify(0, 1, {1, 0}, NotifyOp::add)
                   .finish());
-        EXPECT_EQ(core_.run(), Outcome::rang);
+        Counting supplier;
+        const auto cell = [&](int i) { return reinterpret_cast<std::byte*>(cells_ + 8 * i); };
+        EXPECT_EQ(drive(core_, supplier), Driven::set_aside);
         EXPECT_THAT(output_, testing::ElementsAre(10, 11));
-        EXPECT_EQ(core_.run(), Outcome::blocked);
         EXPECT_EQ(core_.position(), 3u);
+        EXPECT_THAT(supplier.passed, testing::ElementsAre(cell(0)));
         cells_[8] = 1;
-        EXPECT_EQ(core_.run(), Outcome::rang);
-        EXPECT_EQ(core_.run(), Outcome::done);
+        EXPECT_EQ(drive(core_, supplier), Driven::done);
         EXPECT_EQ(cells_[8], 2);
+        EXPECT_THAT(supplier.rung, testing::ElementsAre(cell(0), cell(1)));
+        EXPECT_EQ(supplier.rangs, 2u);
+        EXPECT_THAT(supplier.passed, testing::ElementsAre(cell(0), cell(1)));
     }
+}
+
+// One instruction at a time, and the end is a step of its own.
+TEST_F(Waits, StepwiseSuppliersAreAskedAfterEachInstruction) {
+    Stepwise supplier;
+    start(writer(Element::i64)
+              .emit(Copy{{kOutput, 0, 0, 8}, {kInput, 0, 0, 8}})
+              .notify(0, 0, {1, 0})
+              .wait(0, {1, 0})
+              .finish());
+    for (int i = 0; i < 3; ++i) EXPECT_EQ(drive(core_, supplier), Driven::stepped) << i;
+    EXPECT_EQ(drive(core_, supplier), Driven::done);
+    EXPECT_THAT(supplier.begun, testing::ElementsAre(0, 1, 2));
 }
 
 TEST_F(Waits, LookLooksUntilTheWaitCanPass) {

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "engine/step.hpp"
+#include "engine/core.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <atomic>
+#include <cassert>
 #include <cstring>
 #include <string_view>
 #include <utility>
@@ -30,26 +31,12 @@ std::string_view type_name() {
 
 }  // namespace
 
-Outcome Core::step() {
-    if (is_done()) {
-        finish_streams();
-        return Outcome::done;
-    }
-    const Outcome outcome = carry_out(*next_);
-    if (outcome == Outcome::progressed || outcome == Outcome::rang) ++next_;
-    return outcome;
-}
-
-Outcome Core::carry_out(const Op& op) {
-    Outcome outcome = Outcome::progressed;
+void Core::carry_out_rest(const Op& op) {
     switch (op.code) {
         case Opcode::copy:
             kernels::copy_bytes(address(op.dst), address(op.src), op.bytes, stores_of(op));
             has_streamed_ |= op.streams;
             break;
-        case Opcode::fetch:
-        case Opcode::put: outcome = reach_out(op); break;
-        case Opcode::reduce: reduce(op); break;
         case Opcode::accumulate:
             kernels::accumulate(op.element, address(op.dst), address(op.src), op.count);
             break;
@@ -67,30 +54,16 @@ Outcome Core::carry_out(const Op& op) {
             kernels::map(op.map, op.element, op.scalar, address(op.dst), source, op.count);
             break;
         }
-        case Opcode::notify_set:
-        case Opcode::notify_exchange:
-        case Opcode::notify_add:
-            notify(op);
-            outcome = Outcome::rang;
-            break;
-        case Opcode::wait: outcome = wait(op); break;
         // This core carries out instructions in order, whatever pipe they name, so flags and
         // barriers order nothing that is not in order already. Only a flag that nobody set is felt.
         case Opcode::set_flag: flags_.push_back(op.flag); break;
-        case Opcode::wait_flag: outcome = wait_flag(op); break;
+        case Opcode::wait_flag: std::erase(flags_, op.flag); break;
         case Opcode::pipe_barrier: break;
+        default: assert(false);  // drive() does these
     }
-    return outcome;
 }
 
 bool Core::is_about_to_ring() const { return !is_done() && is_notify(op().code); }
-
-Outcome Core::reach_out(const Op& op) {
-    const bool copied = op.code == Opcode::fetch
-                            ? reach_->fetch(address(op.dst), op.src.rank, op.src.offset, op.bytes)
-                            : reach_->put(op.dst.rank, op.dst.offset, address(op.src), op.bytes);
-    return copied ? Outcome::progressed : Outcome::lost;
-}
 
 void Core::reduce(const Op& op) {
     const void* few[8];
@@ -157,12 +130,6 @@ void Core::throw_overflow(const std::string& what) const {
 
 bool Core::is_set(const Op& op) const {
     return std::find(flags_.begin(), flags_.end(), op.flag) != flags_.end();
-}
-
-Outcome Core::wait_flag(const Op& op) {
-    if (!is_set(op)) return Outcome::blocked;
-    std::erase(flags_, op.flag);
-    return Outcome::progressed;
 }
 
 }  // namespace peal
