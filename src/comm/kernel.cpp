@@ -7,8 +7,10 @@
 #include "comm/queue.hpp"
 #include "comm/window.hpp"
 #include "engine/aliases.hpp"
+#include "engine/binding.hpp"
 #include "peal/program.hpp"
 #include "plan/for_host.hpp"
+#include "plan/names.hpp"
 
 namespace peal {
 
@@ -40,47 +42,32 @@ std::uint64_t identity(const ir::Program& program, std::string_view kernel,
     return std::hash<std::string>()(text);
 }
 
-BoundBuffer bind_private(const Plan& plan, const Buffer& buffer, const KernelArgument& argument) {
+Offer offer_of(const KernelArgument& argument) {
     if (argument.symmetric != nullptr) {
-        reject(plan, fmt::format("'{}' is private memory, found a window", buffer.name));
+        return {.kind = Offer::Kind::symmetric, .bytes = argument.symmetric->bytes()};
     }
     const ConstMemory& memory = argument.argument;
-    if (memory.element != buffer.element) {
-        reject(plan, fmt::format("'{}' is of {}, found {}", buffer.name, name(buffer.element),
-                                 name(memory.element)));
-    }
-    const std::uint64_t elements = buffer.elements();
-    if (memory.count != elements) {
-        reject(plan,
-               fmt::format("'{}' has {} elements, found {}", buffer.name, elements, memory.count));
-    }
-    if (elements > 0 && memory.data == nullptr) {
-        reject(plan, fmt::format("'{}' is a null pointer", buffer.name));
-    }
-    if (reinterpret_cast<std::uintptr_t>(memory.data) % bytes_of(buffer.element) != 0) {
-        reject(plan, fmt::format("'{}' is not aligned to {} bytes, the size of {}", buffer.name,
-                                 bytes_of(buffer.element), name(buffer.element)));
-    }
-    if (!argument.is_writable && buffer.direction != Direction::in) {
-        reject(plan, fmt::format("'{}' is written, found memory that is const", buffer.name));
-    }
-    return {.base = const_cast<std::byte*>(static_cast<const std::byte*>(memory.data))};
+    return {.kind = Offer::Kind::argument,
+            .data = memory.data,
+            .bytes = memory.count * bytes_of(memory.element),
+            .element = memory.element,
+            .is_writable = argument.is_writable};
 }
 
-BoundBuffer bind_symmetric(const Plan& plan, const Buffer& buffer, const KernelArgument& argument,
-                           const comm::Group& group) {
-    if (argument.symmetric == nullptr) {
-        reject(plan, fmt::format("'{}' is a window, found private memory", buffer.name));
+BoundBuffer bind(const Plan& plan, const Buffer& buffer, const KernelArgument& argument,
+                 const comm::Group& group) {
+    if (const auto wrong = misfit(buffer, offer_of(argument))) {
+        reject(plan, fmt::format("{} '{}': expected {}, found {}", name(buffer.kind), buffer.name,
+                                 wrong->expected, wrong->found));
     }
-    const WindowMemory& window = *argument.symmetric;
+    if (buffer.kind == BufferKind::argument) {
+        const auto* const data = static_cast<const std::byte*>(argument.argument.data);
+        return {.base = const_cast<std::byte*>(data)};
+    }
+    const comm::Symmetric memory = comm::symmetric(*argument.symmetric, group);
     const bool is_signal = buffer.kind == BufferKind::signal;
-    const std::uint64_t needed = is_signal ? buffer.cells * buffer.cell_stride : buffer.bytes;
-    if (window.bytes() < needed) {
-        reject(plan, fmt::format("'{}' needs {} bytes, found a window of {}", buffer.name, needed,
-                                 window.bytes()));
-    }
-    const comm::Symmetric memory = comm::symmetric(window, group);
-    return {memory.base, memory.rank_stride, is_signal ? window.state().generation : 0};
+    return {memory.base, memory.rank_stride,
+            is_signal ? argument.symmetric->state().generation : 0};
 }
 
 BoundMemory whole_memory(const Buffer& buffer, const BoundBuffer& bound, const comm::Group& group) {
@@ -106,9 +93,7 @@ comm::KernelRequest request_for(const Kernel::State& state,
     bound.reserve(plan.buffers.size());
     for (std::size_t b = 0; b < plan.buffers.size(); ++b) {
         const Buffer& buffer = plan.buffers[b];
-        request.memory.push_back(buffer.kind == BufferKind::argument
-                                     ? bind_private(plan, buffer, arguments[b])
-                                     : bind_symmetric(plan, buffer, arguments[b], group));
+        request.memory.push_back(bind(plan, buffer, arguments[b], group));
         bound.push_back(whole_memory(buffer, request.memory.back(), group));
     }
     if (const auto alias = alias_among(bound)) reject(plan, *alias);

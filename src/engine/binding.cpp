@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include "engine/aliases.hpp"
+#include "engine/binding.hpp"
 #include "engine/in_process.hpp"
 #include "engine/symmetric_memory.hpp"
 #include "peal/error.hpp"
@@ -50,19 +51,20 @@ void check_counts(const std::vector<Plan>& plans, const std::vector<std::vector<
     }
 }
 
-void check_argument(int rank, const Buffer& buffer, const Binding& binding) {
-    if (binding.symmetric != nullptr) {
-        refuse("rank {}, argument '{}': expected private memory, found symmetric memory", rank,
-               buffer.name);
+// The argument of one rank, or the symmetric memory of all.
+void check_fit(const std::string& whose, const Buffer& buffer, const Offer& offer) {
+    if (const auto wrong = misfit(buffer, offer)) {
+        refuse("{}{} '{}': expected {}, found {}", whose, name(buffer.kind), buffer.name,
+               wrong->expected, wrong->found);
     }
-    if (binding.argument.size() < buffer.bytes) {
-        refuse("rank {}, argument '{}': expected {} bytes, found {}", rank, buffer.name,
-               buffer.bytes, binding.argument.size());
-    }
-    if (binding.argument.data() == nullptr && buffer.bytes > 0) {
-        refuse("rank {}, argument '{}': expected {} bytes, found a null pointer", rank, buffer.name,
-               buffer.bytes);
-    }
+}
+
+Offer offer_of(const Binding& binding) {
+    if (binding.symmetric != nullptr)
+        return {.kind = Offer::Kind::symmetric, .shown = "symmetric memory"};
+    return {.kind = Offer::Kind::argument,
+            .data = binding.argument.data(),
+            .bytes = binding.argument.size()};
 }
 
 void check_same_everywhere(std::size_t b, const Buffer& buffer,
@@ -90,7 +92,8 @@ void InProcessEngine::Impl::check(const std::vector<Plan>& plans,
         const Buffer& buffer = buffers[b];
         if (buffer.kind == BufferKind::argument) {
             for (int rank = 0; rank < nranks; ++rank) {
-                check_argument(rank, plans[rank].buffers[b], bindings[rank][b]);
+                check_fit(fmt::format("rank {}, ", rank), plans[rank].buffers[b],
+                          offer_of(bindings[rank][b]));
             }
             continue;
         }
@@ -128,23 +131,12 @@ void InProcessEngine::Impl::check_symmetric(const Buffer& buffer,
         refuse("{} '{}': expected symmetric memory of {} ranks, found {}", name(buffer.kind),
                buffer.name, nranks, memory.nranks);
     }
-    if (memory.kind != buffer.kind) {
-        refuse("{0} '{1}': expected {0} memory, found {2} memory", name(buffer.kind), buffer.name,
-               name(memory.kind));
-    }
-    if (buffer.kind == BufferKind::window && memory.bytes < buffer.bytes) {
-        refuse("window '{}': expected {} bytes per rank, found {}", buffer.name, buffer.bytes,
-               memory.bytes);
-    }
-    if (buffer.kind != BufferKind::signal) return;
-    if (memory.cell_stride != buffer.cell_stride) {
-        refuse("signal '{}': expected cells {} bytes apart, found {}", buffer.name,
-               buffer.cell_stride, memory.cell_stride);
-    }
-    const std::uint64_t cells = memory.bytes / memory.cell_stride;
-    if (cells < buffer.cells) {
-        refuse("signal '{}': expected {} cells, found {}", buffer.name, buffer.cells, cells);
-    }
+    const bool has_cells = memory.kind == BufferKind::signal;
+    check_fit("", buffer,
+              {.kind = has_cells ? Offer::Kind::signals : Offer::Kind::window,
+               .bytes = memory.bytes,
+               .cells = has_cells ? memory.bytes / memory.cell_stride : 0,
+               .cell_stride = memory.cell_stride});
 }
 
 void InProcessEngine::Impl::bind(const std::vector<Plan>& plans,

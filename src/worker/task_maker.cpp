@@ -8,6 +8,7 @@
 #include <fmt/ranges.h>
 
 #include "engine/aliases.hpp"
+#include "engine/binding.hpp"
 #include "engine/overlap.hpp"
 #include "peal/error.hpp"
 #include "worker/kernel_source.hpp"
@@ -146,19 +147,19 @@ private:
                                 const BufferUse& use, const Argument& argument) const {
         const auto* tensor = std::get_if<Tensor>(&argument.value);
         if (tensor == nullptr) reject(member, buffer, "a tensor", "something else");
-        if (tensor->element() != buffer.element || tensor->bytes() != buffer.bytes) {
-            reject(member, buffer, to_text(buffer.element, {buffer.elements()}),
-                   to_text(tensor->element(), tensor->shape()));
-        }
+        expect_fit(member, buffer, use.writes,
+                   {.kind = Offer::Kind::argument,
+                    .data = tensor->data(),
+                    .bytes = tensor->bytes(),
+                    .element = tensor->element(),
+                    .is_writable = !tensor->is_read_only(),
+                    .shown = to_text(tensor->element(), tensor->shape())});
         if (!tensor->is_on_host() && tensor->rank() != member.device) {
             reject(member, buffer, fmt::format("host memory, or memory of rank {}", member.device),
                    fmt::format("memory of rank {}", tensor->rank()));
         }
         if (!is_of_this_worker(arena_, *tensor)) {
             reject(member, buffer, "memory of this worker", "memory of another one");
-        }
-        if (use.writes && tensor->is_read_only()) {
-            reject(member, buffer, "memory that can be written", "const memory");
         }
         if (use.writes && argument.direction == Direction::in) {
             reject(member, buffer, "out or inout, since the kernel writes it", "in");
@@ -212,26 +213,23 @@ private:
                        const DomainState::Window& window) const {
         const WindowSpec& spec = window.spec;
         const bool has_signals = spec.cells > 0;
-        const auto found = [&] {
-            return has_signals
-                       ? fmt::format("'{}', {} signals of {}, {} bytes apart", spec.name,
-                                     spec.cells, peal::name(spec.element), spec.cell_stride)
-                       : fmt::format("'{}', {}", spec.name, to_text(spec.element, spec.shape));
-        };
-        if (buffer.kind == BufferKind::signal) {
-            if (has_signals && spec.cells >= buffer.cells &&
-                spec.cell_stride == buffer.cell_stride && spec.element == buffer.element) {
-                return;
-            }
-            reject(member, buffer,
-                   fmt::format("a window of at least {} signals of {}, {} bytes apart",
-                               buffer.cells, peal::name(buffer.element), buffer.cell_stride),
-                   found());
-        }
-        if (!has_signals && window.bytes >= buffer.bytes && spec.element == buffer.element) return;
-        reject(member, buffer,
-               fmt::format("a window of at least {}", to_text(buffer.element, {buffer.elements()})),
-               found());
+        const std::string text = has_signals
+                                     ? fmt::format("{} signals of {}, {} bytes apart", spec.cells,
+                                                   peal::name(spec.element), spec.cell_stride)
+                                     : to_text(spec.element, spec.shape);
+        expect_fit(member, buffer, true,
+                   {.kind = has_signals ? Offer::Kind::signals : Offer::Kind::window,
+                    .bytes = window.bytes,
+                    .element = spec.element,
+                    .cells = spec.cells,
+                    .cell_stride = spec.cell_stride,
+                    .shown = fmt::format("'{}', {}", spec.name, text)});
+    }
+
+    void expect_fit(const TaskMember& member, const Buffer& buffer, bool is_written,
+                    const Offer& offer) const {
+        const auto wrong = misfit(buffer, offer, is_written);
+        if (wrong) reject(member, buffer, wrong->expected, wrong->found);
     }
 
     void add_window_access(const TaskMember& member, const Buffer& buffer,

@@ -91,36 +91,40 @@ TEST(Kernel, SaysWhichArgumentDoesNotFit) {
               "kernel mesh_allreduce: expected 4 arguments, found 3");
     EXPECT_EQ(
         with([](Arguments& the, auto run) { run(the.data, the.output, the.data, the.signals); }),
-        "kernel mesh_allreduce: 'inp' is private memory, found a window");
+        "kernel mesh_allreduce: argument 'inp': expected private memory, found a window of 400 "
+        "bytes");
     EXPECT_EQ(
         with([](Arguments& the, auto run) { run(the.input, the.output, the.output, the.signals); }),
-        "kernel mesh_allreduce: 'data' is a window, found private memory");
+        "kernel mesh_allreduce: window 'data': expected a window of at least f32[100], found "
+        "private memory");
     EXPECT_EQ(with([](Arguments& the, auto run) {
                   std::vector<double> other(kSize);
                   run(other, the.output, the.data, the.signals);
               }),
-              "kernel mesh_allreduce: 'inp' is of f32, found f64");
+              "kernel mesh_allreduce: argument 'inp': expected f32[100], found f64[100]");
     EXPECT_EQ(with([](Arguments& the, auto run) {
                   std::vector<float> other(7);
                   run(the.input, other, the.data, the.signals);
               }),
-              "kernel mesh_allreduce: 'out' has 100 elements, found 7");
+              "kernel mesh_allreduce: argument 'out': expected f32[100], found f32[7]");
     EXPECT_EQ(with([](Arguments& the, auto run) {
                   const std::vector<float> constant(kSize);
                   run(the.input, constant, the.data, the.signals);
               }),
-              "kernel mesh_allreduce: 'out' is written, found memory that is const");
+              "kernel mesh_allreduce: argument 'out': expected memory that can be written, found "
+              "const memory");
     EXPECT_EQ(with([](Arguments& the, auto run) {
                   run(Memory{nullptr, kSize, Element::f32}, the.output, the.data, the.signals);
               }),
-              "kernel mesh_allreduce: 'inp' is a null pointer");
+              "kernel mesh_allreduce: argument 'inp': expected f32[100], found a null pointer");
     EXPECT_EQ(
         with([](Arguments& the, auto run) {
             std::vector<float> longer(kSize + 1);
             const Memory odd{reinterpret_cast<std::byte*>(longer.data()) + 2, kSize, Element::f32};
             run(the.input, odd, the.data, the.signals);
         }),
-        "kernel mesh_allreduce: 'out' is not aligned to 4 bytes, the size of f32");
+        "kernel mesh_allreduce: argument 'out': expected memory that is aligned to 4 bytes, the "
+        "size of f32, found memory that is not");
 }
 
 // A proof takes each argument for memory of its own.
@@ -185,7 +189,8 @@ TEST(Kernel, SaysWhichWindowIsTooSmall) {
                   const Window<float> small = comm.window<float>(kSize - 1);
                   comm.run(kernel, the.input, the.output, small, the.signals);
               }),
-              "kernel mesh_allreduce: 'data' needs 400 bytes, found a window of 396");
+              "kernel mesh_allreduce: window 'data': expected a window of at least 400 bytes, "
+              "found a window of 396 bytes");
 }
 
 TEST(Kernel, BelongsToItsCommunicator) {

@@ -58,7 +58,7 @@ TEST_F(Bindings, TooFew) {
 
 TEST_F(Bindings, ArgumentTooSmall) {
     binding(1, PlanWriter::kOutput).argument = binding(1, PlanWriter::kOutput).argument.first(12);
-    EXPECT_EQ(refusal(), "rank 1, argument 'out': expected 16 bytes, found 12");
+    EXPECT_EQ(refusal(), "rank 1, argument 'out': expected 16 bytes, found 12 bytes");
 }
 
 TEST_F(Bindings, ArgumentNull) {
@@ -97,31 +97,40 @@ TEST_F(Bindings, WindowOfOtherRankCount) {
 TEST_F(Bindings, WindowOfOtherKind) {
     SymmetricMemory other = SymmetricMemory::signal(2, 16);
     bind_everywhere(PlanWriter::kWindow, other);
-    EXPECT_EQ(refusal(), "window 'data': expected window memory, found signal memory");
+    EXPECT_EQ(
+        refusal(),
+        "window 'data': expected a window of at least 16 bytes, found 16 signals, 64 bytes apart");
 }
 
 TEST_F(Bindings, WindowTooSmall) {
     SymmetricMemory other = SymmetricMemory::window(2, 15);
     bind_everywhere(PlanWriter::kWindow, other);
-    EXPECT_EQ(refusal(), "window 'data': expected 16 bytes per rank, found 15");
+    EXPECT_EQ(refusal(),
+              "window 'data': expected a window of at least 16 bytes, found a window of 15 bytes");
 }
 
 TEST_F(Bindings, SignalOfOtherKind) {
     SymmetricMemory other = SymmetricMemory::window(2, 1024);
     bind_everywhere(PlanWriter::kSignal, other);
-    EXPECT_EQ(refusal(), "signal 'sig': expected signal memory, found window memory");
+    EXPECT_EQ(refusal(),
+              "signal 'sig': expected a window of at least 2 signals, 64 bytes apart, found a "
+              "window of 1024 bytes");
 }
 
 TEST_F(Bindings, SignalTooSmall) {
     SymmetricMemory other = SymmetricMemory::signal(2, 1);
     bind_everywhere(PlanWriter::kSignal, other);
-    EXPECT_EQ(refusal(), "signal 'sig': expected 2 cells, found 1");
+    EXPECT_EQ(refusal(),
+              "signal 'sig': expected a window of at least 2 signals, 64 bytes apart, found 1 "
+              "signals, 64 bytes apart");
 }
 
 TEST_F(Bindings, SignalOfOtherStride) {
     SymmetricMemory other = SymmetricMemory::signal(2, 2, 4);
     bind_everywhere(PlanWriter::kSignal, other);
-    EXPECT_EQ(refusal(), "signal 'sig': expected cells 64 bytes apart, found 4");
+    EXPECT_EQ(refusal(),
+              "signal 'sig': expected a window of at least 2 signals, 64 bytes apart, found 2 "
+              "signals, 4 bytes apart");
 }
 
 TEST_F(Bindings, ArgumentsThatOverlap) {
