@@ -8,7 +8,7 @@
 #include <fmt/format.h>
 
 #include "comm/group.hpp"
-#include "engine/place.hpp"
+#include "engine/standing.hpp"
 
 namespace peal::comm {
 
@@ -170,12 +170,9 @@ std::string Group::standings() const {
 
 // The wait of this rank that did not pass, with the value that this run makes of it.
 std::string Group::standing_in_kernel() const {
-    const Plan& plan = core_.plan();
-    Instruction shown = plan.instructions[core_.position()];
-    std::get<Wait>(shown.action).value = {core_.value_of(core_.op()), 0};
-    return fmt::format("\n  kernel {} on rank {}, instruction {}  {}{}\n  sees {}", plan.kernel,
-                       rank_, core_.position(), to_text(shown, plan), source_note(plan, shown),
-                       core_.seen(core_.op()));
+    const Standing standing = standing_of(core_);
+    return fmt::format("\n  kernel {} on rank {}, {}\n  {}", core_.plan().kernel, rank_,
+                       instruction_note(standing), reason_note(standing, {}));
 }
 
 }  // namespace peal::comm

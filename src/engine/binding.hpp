@@ -22,10 +22,10 @@ struct Offer {
         symmetric,  // symmetric memory for either
     };
     Kind kind = Kind::nothing;
-    const void* data = nullptr;  // private memory only
-    std::uint64_t bytes = 0;     // of one rank
+    const void* data = nullptr;                     // private memory only
+    std::uint64_t bytes = 0;                        // of one rank
     std::optional<Element> element = std::nullopt;  // if its type is known
-    std::uint64_t cells = 0, cell_stride = 0;  // signals only
+    std::uint64_t cells = 0, cell_stride = 0;       // signals only
     bool is_writable = true;
     std::string shown = {};  // how its owner shows it; empty: by type and size
 };

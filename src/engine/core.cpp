@@ -11,7 +11,7 @@
 #include <utility>
 
 #include "engine/kernels/kernels.hpp"
-#include "engine/place.hpp"
+#include "engine/standing.hpp"
 #include "peal/error.hpp"
 
 namespace peal {

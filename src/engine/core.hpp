@@ -88,6 +88,8 @@ public:
     bool is_done() const { return next_ == end_; }
 
     const Plan& plan() const { return *tape_->plan; }
+    // One entry per buffer of the plan.
+    std::span<const BoundBuffer> memory() const { return {memory_, plan().buffers.size()}; }
     // Of the next instruction.
     std::size_t position() const { return static_cast<std::size_t>(next_ - tape_->ops.data()); }
     const Op& op() const { return *next_; }       // the next

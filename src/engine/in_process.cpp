@@ -7,8 +7,8 @@
 #include <chrono>
 #include <thread>
 
-#include "engine/deadlock.hpp"
 #include "engine/interleave.hpp"
+#include "engine/standing.hpp"
 #include "engine/symmetric_memory.hpp"
 #include "peal/error.hpp"
 
@@ -39,6 +39,17 @@ std::uint64_t bytes_of_buffers(const std::vector<Plan>& plans) {
         for (const Buffer& buffer : plan.buffers) bytes += buffer.bytes;
     }
     return bytes;
+}
+
+std::string deadlock_report(std::span<const Core> cores) {
+    std::vector<Standing> all;
+    for (const Core& core : cores) all.push_back(standing_of(core));
+    StandingReport report("deadlock: no rank can go on", cores.size());
+    for (const Standing& standing : all) {
+        const int rank = standing.plan->rank;
+        standing.is_done() ? report.add(rank, "finished") : report.add(rank, "", standing, all);
+    }
+    return std::move(report).text();
 }
 
 }  // namespace

@@ -50,7 +50,7 @@ struct alignas(kCacheLineBytes) Command {
 };
 
 // Where a device stands.
-struct alignas(kCacheLineBytes) Standing {
+struct alignas(kCacheLineBytes) DeviceProgress {
     // The next instruction of the command at hand.
     std::atomic<std::uint64_t> instruction = 0;
     // Odd while the device has been waiting for some time at that instruction. It becomes even
@@ -64,7 +64,7 @@ struct DeviceRecord {
     std::atomic<std::uint32_t> leave = 0;                               // by the host
     alignas(kCacheLineBytes) std::atomic<std::uint64_t> completed = 0;  // by the device
     std::atomic<std::uint32_t> is_here = 0;                             // by the device
-    Standing standing;
+    DeviceProgress standing;
     std::array<Command, kSlots> commands;
 
     Command& command(std::uint64_t number) { return commands[number % kSlots]; }

@@ -2,11 +2,11 @@
 // Whether all devices that have work wait in vain.
 //
 // Only devices change signals. Let every device that has a command be in a long wait
-// (Standing::waits is odd), let none of these commands be cancelled, and let no wait pass with what
-// its cell holds. If then every `waits` is still the number it was, no device has done anything
-// between the two looks: what the cells held is what they hold, so no wait can pass, now or ever,
-// unless the host hands out more. A ring that comes after the first look would need a device that
-// was not waiting.
+// (DeviceProgress::waits is odd), let none of these commands be cancelled, and let no wait pass
+// with what its cell holds. If then every `waits` is still the number it was, no device has done
+// anything between the two looks: what the cells held is what they hold, so no wait can pass, now
+// or ever, unless the host hands out more. A ring that comes after the first look would need a
+// device that was not waiting.
 #pragma once
 
 #include <cstdint>
@@ -36,5 +36,9 @@ std::vector<Stuck> find_deadlock(const Dispatcher& dispatcher);
 //     rank 2  idle
 std::string deadlock_report(const Dispatcher& dispatcher, const std::vector<Stuck>& stuck,
                             const std::vector<TaskPtr>& unstarted);
+
+// `task 3 'sum', instruction 5  wait sig[1] >= 2   (mesh.peal:6: "wait sig[peer] >= 1")`, of the
+// task that the device has at hand; empty if it has none.
+std::string where_it_stands(const Dispatcher& dispatcher, int device);
 
 }  // namespace peal::worker

@@ -4,7 +4,7 @@
 
 #include <fmt/format.h>
 
-#include "worker/position.hpp"
+#include "worker/deadlock.hpp"
 #include "worker/scheduler.hpp"
 
 namespace peal::worker {

@@ -40,7 +40,7 @@ TEST(Deadlock, OneRankWaitsForNobody) {
     expect_deadlock({writer(0, 1).wait(0, {1, 0}, Compare::ge, 0).finish()},
                     "deadlock: no rank can go on\n"
                     "  rank 0  instruction 0  wait sig[0] >= 1\n"
-                    "          sees 0; no rank ever rings it");
+                    "          sees 0; nobody is left to ring it");
 }
 
 TEST(Deadlock, RankRingsItselfTooLate) {
@@ -64,7 +64,7 @@ TEST(Deadlock, PeerIsFinishedAndNeverRang) {
                     "deadlock: no rank can go on\n"
                     "  rank 0  instruction 0  wait sig[1] >= 1   (mesh.peal:3: \"for peer in peers "
                     "{ wait sig[peer] >= 1 }\")\n"
-                    "          sees 0; no rank ever rings it\n"
+                    "          sees 0; nobody is left to ring it\n"
                     "  rank 1  finished");
 }
 
@@ -125,7 +125,7 @@ TEST(Deadlock, ManyRanksWaitForOneThatIsStuck) {
         "deadlock: no rank can go on\n"
         "  rank  0  instruction 0  wait sig[0] >= 10\n"
         "           sees 0; still to ring it: rank 1 at instruction 1 (now at 0), rank 2 at "
-        "instruction 1 (now at 0), rank 3 at instruction 1 (now at 0) and 7 more ranks";
+        "instruction 1 (now at 0), rank 3 at instruction 1 (now at 0) and 7 more";
     for (int rank = 1; rank < kRanks; ++rank) {
         report += "\n  rank " + std::string(rank < 10 ? " " : "") + std::to_string(rank) +
                   "  instruction 0  wait sig[0] >= 1\n"
@@ -156,7 +156,7 @@ TEST(Deadlock, ValuesAreThoseOfTheCall) {
     EXPECT_EQ(message_of(Fault::wrong, [&] { engine.run(plans, world.bindings()); }),
               "deadlock: no rank can go on\n"
               "  rank 0  instruction 2  wait sig[1] >= 3\n"
-              "          sees 2; no rank ever rings it\n"
+              "          sees 2; nobody is left to ring it\n"
               "  rank 1  finished");
 }
 

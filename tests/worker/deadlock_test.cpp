@@ -84,7 +84,7 @@ TEST_P(Deadlocks, ATaskThatNobodyRings) {
               "deadlock: no device can go on\n"
               "  rank 0  task 1 'hold'  instruction 0  wait sig[0] >= 1   "
               "(test.peal:3: \"wait sig[rank] >= epoch(sig) + 1\")\n"
-              "          sees 0; no task is left that rings it");
+              "          sees 0; nobody is left to ring it");
     worker.wait();  // it was told
 }
 

@@ -41,7 +41,7 @@ TEST_F(Deaths, NameRankTaskAndInstruction) {
         ASSERT_EQ(kill(worker.process_of(1), signal), 0);
         await_failure(worker);
         const std::string story = fmt::format(
-            "rank 1 was killed by signal {} ({}) in task 1 'hold', instruction 0: wait sig[1] >= 1 "
+            "rank 1 was killed by signal {} ({}) in task 1 'hold', instruction 0  wait sig[1] >= 1 "
             "  (test.peal:3: \"wait sig[rank] >= epoch(sig) + 1\")",
             signal, strsignal(signal));
         EXPECT_EQ(message_of(Fault::wrong, [&] { held.wait(); }), "task 1 'hold': " + story);
