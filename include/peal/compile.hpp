@@ -10,11 +10,10 @@
 #include <vector>
 
 #include "peal/ir.hpp"
+#include "peal/limits.hpp"
 #include "peal/plan.hpp"
 
 namespace peal {
-
-inline constexpr int kMaxRanks = 1024;
 
 // The composite ops expanded, calls inlined, directions inferred; only primitive ops are left.
 // Lowering a lowered program changes nothing. Throws ProgramError.

@@ -12,12 +12,11 @@
 #include <vector>
 
 #include "peal/element.hpp"
+#include "peal/limits.hpp"
 #include "peal/source.hpp"
 #include "peal/words.hpp"
 
 namespace peal {
-
-inline constexpr std::uint64_t kCacheLineBytes = 64;
 
 // ---------------------------------------------------------------------------- buffers and ranges
 

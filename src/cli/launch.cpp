@@ -16,8 +16,8 @@
 
 #include "cli/commands.hpp"
 #include "cli/rank_output.hpp"
-#include "comm/membership.hpp"
-#include "comm/supervise.hpp"
+#include "shm/membership.hpp"
+#include "shm/supervise.hpp"
 #include "peal/compile.hpp"
 #include "peal/error.hpp"
 
@@ -111,14 +111,14 @@ int run_program(const std::vector<std::string>& program) {
 int launch(const LaunchCommand& command) {
     expect_sane(command);
     const DescriptorLimit limit;
-    const auto world = comm::World::create(command.nranks);
+    const auto world = shm::World::create(command.nranks);
     std::optional<RankOutput> output;
     if (command.prefix) output.emplace(command.nranks);
     ExecReport report;
-    comm::Supervisor supervisor(world);
+    shm::Supervisor supervisor(world);
     for (int rank = 0; rank < command.nranks; ++rank) {
         supervisor.start([&] {
-            comm::invite(*world, rank);
+            shm::invite(*world, rank);
             if (output) output->redirect(rank);
             if (rank != 0) close_input();
             limit.restore();
@@ -131,7 +131,7 @@ int launch(const LaunchCommand& command) {
                fmt::format("cannot run '{}': {}", command.program[0], std::strerror(error)));
     }
     if (output) output->start();
-    const comm::JobEnd verdict = supervisor.wait();
+    const shm::JobEnd verdict = supervisor.wait();
     if (output) output->finish();
     if (verdict.first_failed >= 0) fmt::print(stderr, "peal: launch: {}\n", verdict.story);
     return verdict.status;

@@ -14,7 +14,7 @@
 
 #include <fmt/format.h>
 
-#include "comm/machine.hpp"
+#include "shm/machine.hpp"
 #include "peal/communicator.hpp"
 #include "peal/error.hpp"
 
@@ -99,12 +99,12 @@ void expect_memory_for(const std::vector<Load>& loads, int nranks) {
                         input_count(collective, 0, nranks) + output_count(collective, 0, nranks));
     }
     const std::uint64_t needed = most * sizeof(float) * static_cast<std::uint64_t>(nranks);
-    const std::uint64_t available = comm::available_memory_bytes();
+    const std::uint64_t available = shm::available_memory_bytes();
     if (needed > available) {
         throw Error(Fault::resource,
                     fmt::format("the buffers of {} ranks need {}, but this machine has {} left; "
                                 "use fewer bytes or ranks",
-                                nranks, comm::memory_text(needed), comm::memory_text(available)));
+                                nranks, shm::memory_text(needed), shm::memory_text(available)));
     }
 }
 

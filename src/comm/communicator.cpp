@@ -2,9 +2,9 @@
 #include "peal/communicator.hpp"
 
 #include "comm/founding.hpp"
-#include "comm/membership.hpp"
+#include "shm/membership.hpp"
 #include "comm/queue.hpp"
-#include "comm/ranks.hpp"
+#include "shm/ranks.hpp"
 #include "comm/seat.hpp"
 
 namespace peal {
@@ -32,14 +32,14 @@ Communicator Communicator::connect() {
 }
 
 int Communicator::fork(int n, const std::function<void(Communicator&)>& body) {
-    return comm::fork_ranks(n, [&](std::shared_ptr<comm::World> world, int rank) {
+    return comm::fork_ranks(n, [&](std::shared_ptr<shm::World> world, int rank) {
         Communicator self(nullptr, queue_for(comm::found(std::move(world), rank)));
         body(self);
     });
 }
 
 void Communicator::threads(int n, const std::function<void(Communicator&)>& body) {
-    comm::run_threads(n, [&](std::shared_ptr<comm::World> world, int rank) {
+    comm::run_threads(n, [&](std::shared_ptr<shm::World> world, int rank) {
         Communicator self(nullptr, queue_for(comm::found(std::move(world), rank)));
         body(self);
     });

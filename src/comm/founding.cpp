@@ -8,8 +8,8 @@
 
 #include <fmt/format.h>
 
-#include "comm/patience.hpp"
-#include "comm/populate.hpp"
+#include "shm/patience.hpp"
+#include "shm/populate.hpp"
 
 namespace peal::comm {
 namespace {

@@ -5,9 +5,11 @@
 #include <memory>
 
 #include "comm/group.hpp"
-#include "comm/world.hpp"
+#include "shm/world.hpp"
 
 namespace peal::comm {
+
+using namespace shm;  // NOLINT: a communicator lives in shared memory
 
 // The group of all ranks. Rank 0 decides on the table that chooses recipes; the others wait for it.
 std::unique_ptr<Group> found(std::shared_ptr<World> world, int rank);

@@ -8,7 +8,7 @@
 
 #include <fmt/format.h>
 
-#include "comm/machine.hpp"
+#include "shm/machine.hpp"
 
 namespace peal::comm {
 namespace {

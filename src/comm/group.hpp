@@ -17,16 +17,18 @@
 #include <vector>
 
 #include "comm/group_memory.hpp"
-#include "comm/patience.hpp"
 #include "comm/peer_memory.hpp"
 #include "comm/routine.hpp"
 #include "comm/turns.hpp"
-#include "comm/world.hpp"
 #include "engine/contract.hpp"
 #include "peal/communicator_calls.hpp"
 #include "peal/error.hpp"
+#include "shm/patience.hpp"
+#include "shm/world.hpp"
 
 namespace peal::comm {
+
+using namespace shm;  // NOLINT: a communicator lives in shared memory
 
 // Symmetric memory outside the group's own: a window of the user's.
 struct Symmetric {

@@ -10,9 +10,11 @@
 #include "comm/shape.hpp"
 #include "comm/table.hpp"
 #include "comm/turns.hpp"
-#include "comm/world.hpp"
+#include "shm/world.hpp"
 
 namespace peal::comm {
+
+using namespace shm;  // NOLINT: a communicator lives in shared memory
 
 // What one rank called. Written by that rank: first the stamp, then the turn.
 struct LogEntry {

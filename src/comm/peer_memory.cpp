@@ -5,7 +5,7 @@
 
 #include <cerrno>
 
-#include "comm/process_memory.hpp"
+#include "shm/process_memory.hpp"
 #include "engine/kernels/kernels.hpp"
 
 namespace peal::comm {

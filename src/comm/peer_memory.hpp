@@ -16,9 +16,11 @@
 #include <vector>
 
 #include "comm/group_memory.hpp"
-#include "comm/world.hpp"
+#include "shm/world.hpp"
 
 namespace peal::comm {
+
+using namespace shm;  // NOLINT: a communicator lives in shared memory
 
 class PeerMemory {
 public:

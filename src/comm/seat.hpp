@@ -4,19 +4,19 @@
 
 #include <memory>
 
-#include "comm/world.hpp"
+#include "shm/world.hpp"
 
 namespace peal::comm {
 
 class Seat {
 public:
-    Seat(std::shared_ptr<World> world, int rank) : world_(std::move(world)), rank_(rank) {}
+    Seat(std::shared_ptr<shm::World> world, int rank) : world_(std::move(world)), rank_(rank) {}
     ~Seat() { world_->leave(rank_); }
     Seat(const Seat&) = delete;
     Seat& operator=(const Seat&) = delete;
 
 private:
-    std::shared_ptr<World> world_;
+    std::shared_ptr<shm::World> world_;
     int rank_;
 };
 

@@ -3,8 +3,8 @@
 
 #include <fmt/format.h>
 
-#include "comm/machine.hpp"
-#include "comm/populate.hpp"
+#include "shm/machine.hpp"
+#include "shm/populate.hpp"
 #include "comm/queue.hpp"
 
 namespace peal {
@@ -28,7 +28,7 @@ std::uint64_t WindowMemory::bytes() const { return state_->bytes; }
 WindowMemory Communicator::allocate(std::uint64_t n, std::uint64_t bytes_each) {
     queue_->drain();
     comm::Group& group = queue_->group();
-    comm::World& world = *group.world();
+    shm::World& world = *group.world();
     if (n > comm::kMaxCount / bytes_each) {
         throw Error(Fault::usage, fmt::format("window: {} x {} bytes are too many", n, bytes_each));
     }

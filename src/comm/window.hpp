@@ -13,7 +13,7 @@ namespace peal {
 struct WindowMemory::State {
     ~State() { world->disown(extent); }
 
-    std::shared_ptr<comm::World> world;
+    std::shared_ptr<shm::World> world;
     std::uint64_t extent = 0;
     std::uint64_t bytes = 0;        // per rank
     std::uint64_t rank_stride = 0;  // whole pages

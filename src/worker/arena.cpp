@@ -8,14 +8,14 @@
 
 namespace peal::worker {
 
-DeviceMemory::DeviceMemory(std::shared_ptr<comm::World> world, std::uint64_t bytes)
+DeviceMemory::DeviceMemory(std::shared_ptr<shm::World> world, std::uint64_t bytes)
     : world_(std::move(world)), bytes_(bytes), offset_(world_->allocate(bytes, 1)) {}
 
 DeviceMemory::~DeviceMemory() { world_->disown(offset_); }
 
 Arena::Arena(int devices)
     : devices_(devices),
-      world_(comm::World::create(devices)),
+      world_(shm::World::create(devices)),
       control_(std::make_shared<DeviceMemory>(
           world_, sizeof(HostBell) + static_cast<std::uint64_t>(devices) * sizeof(DeviceRecord))) {
     reset_control();

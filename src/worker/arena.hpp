@@ -8,7 +8,7 @@
 #include <memory>
 #include <vector>
 
-#include "comm/world.hpp"
+#include "shm/world.hpp"
 #include "worker/control.hpp"
 
 namespace peal::worker {
@@ -16,7 +16,7 @@ namespace peal::worker {
 // Zeroed memory, given back with its last owner.
 class DeviceMemory {
 public:
-    DeviceMemory(std::shared_ptr<comm::World> world, std::uint64_t bytes);
+    DeviceMemory(std::shared_ptr<shm::World> world, std::uint64_t bytes);
     ~DeviceMemory();
     DeviceMemory(const DeviceMemory&) = delete;
     DeviceMemory& operator=(const DeviceMemory&) = delete;
@@ -26,7 +26,7 @@ public:
     std::byte* data() const { return world_->at(offset_); }
 
 private:
-    std::shared_ptr<comm::World> world_;
+    std::shared_ptr<shm::World> world_;
     std::uint64_t bytes_;
     std::uint64_t offset_;
 };
@@ -35,7 +35,7 @@ class Arena {
 public:
     explicit Arena(int devices);
 
-    comm::World& world() const { return *world_; }
+    shm::World& world() const { return *world_; }
     int devices() const { return devices_; }
     HostBell& bell() const { return *reinterpret_cast<HostBell*>(control_->data()); }
     DeviceRecord& device(int rank) const {
@@ -55,7 +55,7 @@ public:
 
 private:
     int devices_;
-    std::shared_ptr<comm::World> world_;
+    std::shared_ptr<shm::World> world_;
     std::shared_ptr<DeviceMemory> control_;  // a HostBell, then a DeviceRecord for each device
 };
 

@@ -11,7 +11,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "comm/world.hpp"
+#include "shm/world.hpp"
 #include "peal/plan.hpp"
 #include "peal/worker.hpp"
 

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "comm/patience.hpp"
+#include "shm/patience.hpp"
 #include "worker/arena.hpp"
 
 namespace peal::worker {
@@ -23,7 +23,7 @@ public:
 
     // All devices have been told to leave. Returns when they are gone; those that are not by the
     // deadline are killed, if they can be.
-    virtual void end(comm::Clock::time_point deadline) = 0;
+    virtual void end(shm::Clock::time_point deadline) = 0;
 };
 
 // Device processes die with the thread that calls. Throw Error(resource).

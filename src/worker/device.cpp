@@ -7,7 +7,7 @@
 #include <exception>
 #include <string_view>
 
-#include "comm/patience.hpp"
+#include "shm/patience.hpp"
 #include "peal/error.hpp"
 #include "worker/wire.hpp"
 
@@ -19,7 +19,7 @@ constexpr std::size_t kPlansKept = 1024;
 // or is about to sleep.
 constexpr int kPausesOfALongWait = 64;
 
-std::int64_t now() { return comm::Clock::now().time_since_epoch() / std::chrono::nanoseconds(1); }
+std::int64_t now() { return shm::Clock::now().time_since_epoch() / std::chrono::nanoseconds(1); }
 
 bool is_cancelled(const Command& command) {
     return command.cancelled.load(std::memory_order_relaxed) != 0;
@@ -46,7 +46,7 @@ void Device::run() {
     record_.is_here.store(1, std::memory_order_release);
     arena_.bell().ring(host_bell_);
     for (;;) {
-        comm::Patience patience(arena_.world(), rank_, spins_);
+        shm::Patience patience(arena_.world(), rank_, spins_);
         // Acquire: the command was written before it was counted.
         while (record_.submitted.load(std::memory_order_acquire) == completed_) {
             if (record_.leave.load(std::memory_order_relaxed) != 0) return;
@@ -70,7 +70,7 @@ struct Device::CommandSupplier : PlainSupplier {
     bool wait(const Core&) { return device.wait(command); }
     void rang(const Core& core) {
         const auto member = static_cast<std::size_t>(core.last().dst.rank);
-        comm::ring_if_asleep(device.arena_.world(), command.devices[member]);
+        shm::ring_if_asleep(device.arena_.world(), command.devices[member]);
     }
     Device& device;
     const Command& command;
@@ -95,7 +95,7 @@ void Device::carry_out(Command& command) {
 
 // False if the command was cancelled meanwhile.
 bool Device::wait(const Command& command) {
-    comm::Patience patience(arena_.world(), rank_, spins_);
+    shm::Patience patience(arena_.world(), rank_, spins_);
     bool goes_on = true;
     int pauses = 0;
     while (core_.is_blocked() && goes_on) {

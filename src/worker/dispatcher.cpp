@@ -6,7 +6,7 @@
 #include <cstring>
 #include <utility>
 
-#include "comm/patience.hpp"
+#include "shm/patience.hpp"
 #include "engine/contract.hpp"
 
 namespace peal::worker {
@@ -37,7 +37,7 @@ void Dispatcher::dispatch(const TaskPtr& task) {
     }
     // Only now, so that no member starts long before the others.
     for (const TaskMember& member : task->members) {
-        comm::ring_if_asleep(arena_->world(), member.device);
+        shm::ring_if_asleep(arena_->world(), member.device);
     }
 }
 

@@ -32,10 +32,10 @@ int new_bell() {
     return descriptor;
 }
 
-timespec time_until(comm::Clock::time_point deadline) {
+timespec time_until(shm::Clock::time_point deadline) {
     constexpr std::int64_t kPerSecond = 1'000'000'000;
     const auto left =
-        std::max<std::int64_t>(0, (deadline - comm::Clock::now()) / std::chrono::nanoseconds(1));
+        std::max<std::int64_t>(0, (deadline - shm::Clock::now()) / std::chrono::nanoseconds(1));
     timespec time = {};
     time.tv_sec = static_cast<time_t>(left / kPerSecond);
     time.tv_nsec = static_cast<long>(left % kPerSecond);
@@ -75,7 +75,7 @@ int Keeper::process_of(int rank) const { return processes_[static_cast<std::size
 
 void Keeper::close_soon() {
     if (order_.load() != Order::keep) return;
-    close_at_.store(comm::Clock::now() + options_.close_deadline);
+    close_at_.store(shm::Clock::now() + options_.close_deadline);
     scheduler_->call_when_quiet([this] { ring_self(); });
     order_.store(Order::close);
     ring_self();
@@ -100,7 +100,7 @@ void Keeper::run(std::promise<void> started) {
     started.set_value();
     while (!is_time_to_end()) {
         if (scheduler_->drive_on()) {
-            watch(comm::Clock::now() + kBreak);
+            watch(shm::Clock::now() + kBreak);
         } else {
             scheduler_->rest();
             watch(close_at_.load());
@@ -118,12 +118,12 @@ void Keeper::start_devices() {
 }
 
 void Keeper::await_devices() {
-    const comm::Clock::time_point deadline = comm::Clock::now() + options_.start_deadline;
+    const shm::Clock::time_point deadline = shm::Clock::now() + options_.start_deadline;
     for (int rank = 0; rank < arena_->devices(); ++rank) {
         for (;;) {
             arena_->bell().arm();
             if (arena_->device(rank).is_here.load(std::memory_order_acquire) != 0) break;
-            if (comm::Clock::now() >= deadline) {
+            if (shm::Clock::now() >= deadline) {
                 throw Error(Fault::resource,
                             fmt::format("device {} of {} has not come within {} ms", rank,
                                         arena_->devices(), options_.start_deadline.count()));
@@ -136,12 +136,12 @@ void Keeper::await_devices() {
 }
 
 // Sleeps until a device rings or dies, the keeper is called, or the deadline comes.
-void Keeper::watch(comm::Clock::time_point deadline) {
+void Keeper::watch(shm::Clock::time_point deadline) {
     std::vector<pollfd> watched = {{bell_, POLLIN, 0}};
     // poll() skips the descriptor -1 of a device that is gone.
     for (const int descriptor : crew_->descriptors()) watched.push_back({descriptor, POLLIN, 0});
     const timespec limit = time_until(deadline);
-    const timespec* const limited = deadline == comm::kNoDeadline ? nullptr : &limit;
+    const timespec* const limited = deadline == shm::kNoDeadline ? nullptr : &limit;
     if (ppoll(watched.data(), watched.size(), limited, nullptr) <= 0) return;
     std::uint64_t rings = 0;
     [[maybe_unused]] const ssize_t got = read(bell_, &rings, sizeof rings);
@@ -156,7 +156,7 @@ bool Keeper::is_time_to_end() const {
     switch (order_.load()) {
         case Order::keep: return false;
         case Order::end: return true;
-        case Order::close: return scheduler_->is_quiet() || comm::Clock::now() >= close_at_.load();
+        case Order::close: return scheduler_->is_quiet() || shm::Clock::now() >= close_at_.load();
     }
     return true;
 }
@@ -168,7 +168,7 @@ void Keeper::end_devices() {
         arena_->device(rank).leave.store(1, std::memory_order_relaxed);
         arena_->world().wake(rank);
     }
-    crew_->end(comm::Clock::now() + kGrace);
+    crew_->end(shm::Clock::now() + kGrace);
     crew_ = nullptr;
     scheduler_->forget_devices();
     scheduler_->call_when_quiet({});

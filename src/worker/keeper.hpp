@@ -41,7 +41,7 @@ private:
     void run(std::promise<void> started);
     void start_devices();
     void await_devices();
-    void watch(comm::Clock::time_point deadline);
+    void watch(shm::Clock::time_point deadline);
     bool is_time_to_end() const;
     void end_devices();
     void ring_self() const;
@@ -55,7 +55,7 @@ private:
     std::unique_ptr<Crew> crew_;
     std::vector<int> processes_;
     std::atomic<Order> order_ = Order::keep;
-    std::atomic<comm::Clock::time_point> close_at_ = comm::kNoDeadline;
+    std::atomic<shm::Clock::time_point> close_at_ = shm::kNoDeadline;
     std::thread thread_;
 };
 

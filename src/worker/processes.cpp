@@ -15,7 +15,7 @@
 
 #include <fmt/format.h>
 
-#include "comm/fence.hpp"
+#include "shm/fence.hpp"
 #include "peal/error.hpp"
 #include "worker/crew.hpp"
 #include "worker/device.hpp"
@@ -53,7 +53,7 @@ void forget_signal_handlers() {
     prctl(PR_SET_NAME, fmt::format("peal-device-{}", number).c_str());
     forget_signal_handlers();
     close_all_but(host_bell);
-    comm::accept_foreign_fences();
+    shm::accept_foreign_fences();
     Device(arena, rank, host_bell).run();
     _exit(0);
 }
@@ -73,7 +73,7 @@ public:
             if (descriptor < 0) {
                 const int error = errno;
                 if (pid > 0) kill_and_reap(pid);
-                end(comm::Clock::now());
+                end(shm::Clock::now());
                 throw Error(Fault::resource,
                             fmt::format("cannot start device {} of {} as a process: {}", rank,
                                         arena.devices(), std::strerror(error)));
@@ -81,7 +81,7 @@ public:
             children_.push_back({pid, descriptor});
         }
     }
-    ~Processes() override { end(comm::Clock::now()); }
+    ~Processes() override { end(shm::Clock::now()); }
 
     std::vector<int> descriptors() const override {
         std::vector<int> all;
@@ -103,7 +103,7 @@ public:
         return fmt::format("rank {} ended by itself", rank);
     }
 
-    void end(comm::Clock::time_point deadline) override {
+    void end(shm::Clock::time_point deadline) override {
         while (poll_some(deadline)) {
         }
         for (Child& child : children_) {
@@ -138,13 +138,13 @@ private:
     }
 
     // Reaps whoever has left. False when there is nobody or no time left.
-    bool poll_some(comm::Clock::time_point deadline) {
+    bool poll_some(shm::Clock::time_point deadline) {
         std::vector<pollfd> watched;
         for (const Child& child : children_) watched.push_back({child.descriptor, POLLIN, 0});
         const bool any_left = std::any_of(children_.begin(), children_.end(),
                                           [](const Child& c) { return c.descriptor >= 0; });
         const auto left =
-            std::chrono::ceil<std::chrono::milliseconds>(deadline - comm::Clock::now());
+            std::chrono::ceil<std::chrono::milliseconds>(deadline - shm::Clock::now());
         if (!any_left || left.count() <= 0) return false;
         poll(watched.data(), watched.size(), static_cast<int>(left.count()));
         for (std::size_t i = 0; i < children_.size(); ++i) {

@@ -94,7 +94,7 @@ void Scheduler::submit(const TaskPtr& task, const std::vector<Task>& after) {
     require_ready_locked();
     if (pending_.size() >= max_pending_ && !is_host_thread()) {
         drive_until(
-            lock, [&] { return pending_.size() < resume_below_; }, comm::kNoDeadline);
+            lock, [&] { return pending_.size() < resume_below_; }, shm::kNoDeadline);
         require_ready_locked();
     }
     drive();

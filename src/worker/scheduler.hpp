@@ -21,7 +21,7 @@
 #include <thread>
 #include <vector>
 
-#include "comm/patience.hpp"
+#include "shm/patience.hpp"
 #include "peal/worker.hpp"
 #include "worker/dependencies.hpp"
 #include "worker/dispatcher.hpp"
@@ -30,7 +30,7 @@
 
 namespace peal::worker {
 
-using comm::Clock;
+using shm::Clock;
 
 class Scheduler {
 public:

@@ -18,7 +18,7 @@ constexpr int kSpinsPerYield = 64;
 
 Clock::time_point deadline_after(std::chrono::nanoseconds limit) {
     const Clock::time_point now = Clock::now();
-    return limit < comm::kNoDeadline - now ? now + limit : comm::kNoDeadline;
+    return limit < shm::kNoDeadline - now ? now + limit : shm::kNoDeadline;
 }
 
 }  // namespace
@@ -35,7 +35,7 @@ bool Scheduler::drive_until(Lock& lock, const Over& over, Clock::time_point dead
     while (!over()) {
         look_for_deadlock();
         if (over()) break;
-        if (deadline == comm::kNoDeadline) {
+        if (deadline == shm::kNoDeadline) {
             changed_.wait(lock);
         } else if (changed_.wait_until(lock, deadline) == std::cv_status::timeout) {
             break;
@@ -56,7 +56,7 @@ void Scheduler::spin(Lock& lock, const Over& over, Clock::time_point deadline) {
     Clock::time_point until = Clock::now() + kSpin;
     while (!over()) {
         lock.unlock();
-        for (int i = 0; i < kSpinsPerYield && !dispatcher->has_news(); ++i) comm::relax();
+        for (int i = 0; i < kSpinsPerYield && !dispatcher->has_news(); ++i) shm::relax();
         if (!dispatcher->has_news()) sched_yield();
         lock.lock();
         const bool progress = drive();
@@ -117,7 +117,7 @@ void Scheduler::wait_all() {
         throw Error(Fault::usage, "a host task cannot wait for all tasks: it is one of them");
     }
     drive_until(
-        lock, [&] { return pending_.empty(); }, comm::kNoDeadline);
+        lock, [&] { return pending_.empty(); }, shm::kNoDeadline);
     std::erase_if(untold_, [](const TaskPtr& task) { return task->told.load(); });
     if (untold_.empty()) return;
     const TaskPtr first = untold_.front();

@@ -32,7 +32,7 @@ public:
     std::vector<int> descriptors() const override { return {}; }
     std::string how_it_ended(int /*rank*/) override { return {}; }
     int process_of(int /*rank*/) const override { return 0; }
-    void end(comm::Clock::time_point /*deadline*/) override { dismiss(); }
+    void end(shm::Clock::time_point /*deadline*/) override { dismiss(); }
 
 private:
     void dismiss() {

@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the machine has to offer.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+namespace peal::shm {
+
+std::uint64_t physical_memory_bytes();
+
+// What can be touched now without pushing anything else out.
+std::uint64_t available_memory_bytes();
+
+std::uint64_t page_bytes();
+
+// Cores that this process may run on.
+int available_cores();
+
+// "3.5 GiB"
+std::string memory_text(std::uint64_t bytes);
+
+}  // namespace peal::shm

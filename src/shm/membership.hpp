@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+// A process's place among the ranks, as its parent gave it: the world's memory as an inherited
+// descriptor, and three environment variables that say which descriptor and which rank.
+#pragma once
+
+#include <memory>
+
+#include "shm/world.hpp"
+
+namespace peal::shm {
+
+inline constexpr const char* kWorldVariable = "PEAL_WORLD";    // number of the descriptor
+inline constexpr const char* kRankVariable = "PEAL_RANK";      // 0..nranks-1
+inline constexpr const char* kNranksVariable = "PEAL_NRANKS";  // as in the world
+
+struct Membership {
+    std::shared_ptr<World> world;
+    int rank = 0;
+};
+
+// Takes this process's place and enters the world. A place is taken once: the variables are cleared
+// and the descriptor is closed on exec, so that programs that this one starts do not come as the
+// same rank. Throws Error(usage) if there is no place, it is not a proper one, or it is taken.
+Membership join_world();
+
+// For a child process before exec: leaves it the place that join_world() will find.
+void invite(const World& world, int rank);
+
+}  // namespace peal::shm

@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "shm/signal_gate.hpp"
+
+#include <fmt/format.h>
+#include <pthread.h>
+#include <sys/signalfd.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+
+#include "peal/error.hpp"
+
+namespace peal::shm {
+namespace {
+
+sigset_t handed_on() {
+    sigset_t signals;
+    sigemptyset(&signals);
+    for (const int signal : {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2}) {
+        sigaddset(&signals, signal);
+    }
+    return signals;
+}
+
+}  // namespace
+
+SignalGate::SignalGate() {
+    const sigset_t signals = handed_on();
+    descriptor_ = signalfd(-1, &signals, SFD_CLOEXEC | SFD_NONBLOCK);
+    if (descriptor_ < 0) {
+        throw Error(Fault::resource,
+                    fmt::format("cannot watch for signals: {}", std::strerror(errno)));
+    }
+    struct sigaction keep_status = {};
+    keep_status.sa_handler = SIG_DFL;
+    sigaction(SIGCHLD, nullptr, &child_action_before_);
+    const bool lost = child_action_before_.sa_handler == SIG_IGN ||
+                      (child_action_before_.sa_flags & SA_NOCLDWAIT) != 0;
+    if (lost) sigaction(SIGCHLD, &keep_status, nullptr);
+    pthread_sigmask(SIG_BLOCK, &signals, &mask_before_);
+}
+
+SignalGate::~SignalGate() { open(); }
+
+int SignalGate::next() const {
+    signalfd_siginfo info = {};
+    while (read(descriptor_, &info, sizeof info) == sizeof info) {
+        if (info.ssi_code != SI_KERNEL) return static_cast<int>(info.ssi_signo);
+    }
+    return 0;
+}
+
+void SignalGate::open() const {
+    close(descriptor_);
+    sigaction(SIGCHLD, &child_action_before_, nullptr);
+    pthread_sigmask(SIG_SETMASK, &mask_before_, nullptr);
+}
+
+}  // namespace peal::shm

@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+// Signals as something to poll() for: those that a supervisor hands on to its ranks.
+#pragma once
+
+#include <csignal>
+
+namespace peal::shm {
+
+// While it exists, the signals wait at its descriptor instead of ending the process, and children
+// leave their status behind also where SIGCHLD was ignored. Of the thread that made it.
+class SignalGate {
+public:
+    SignalGate();
+    ~SignalGate();
+    SignalGate(const SignalGate&) = delete;
+    SignalGate& operator=(const SignalGate&) = delete;
+
+    int descriptor() const { return descriptor_; }
+    // The next signal to hand on; 0 if there is none. What a terminal sent is not among them: it
+    // went to the whole process group, so the ranks have it.
+    int next() const;
+    // Signals are as they were before the gate. For a forked child, which has no destructor to wait
+    // for.
+    void open() const;
+
+private:
+    int descriptor_ = -1;
+    sigset_t mask_before_{};
+    struct sigaction child_action_before_ {};
+};
+
+}  // namespace peal::shm

@@ -1,0 +1,153 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "shm/supervise.hpp"
+
+#include <fmt/format.h>
+#include <poll.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cassert>
+#include <cerrno>
+#include <cstring>
+
+#include "peal/error.hpp"
+
+namespace peal::shm {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+constexpr int kSignalBase = 128;
+
+std::string story_of_signal(int rank, int signal) {
+    return fmt::format("rank {} was killed by signal {} ({})", rank, signal, strsignal(signal));
+}
+
+}  // namespace
+
+Supervisor::Supervisor(std::shared_ptr<World> world, Mercy mercy)
+    : world_(std::move(world)), mercy_(mercy) {
+    children_.reserve(world_->nranks());
+}
+
+Supervisor::~Supervisor() {
+    kill_all(SIGKILL);
+    for (Child& child : children_) {
+        if (child.descriptor < 0) continue;
+        while (waitpid(child.pid, nullptr, 0) < 0 && errno == EINTR) {
+        }
+        close(child.descriptor);
+    }
+}
+
+void Supervisor::start(const std::function<int()>& body) {
+    const auto rank = static_cast<int>(children_.size());
+    assert(rank < world_->nranks());
+    const auto refuse = [&] {
+        return Error(Fault::resource, fmt::format("cannot start rank {} of {} as a process: {}",
+                                                  rank, world_->nranks(), std::strerror(errno)));
+    };
+    const pid_t parent = getpid();
+    const pid_t pid = fork();
+    if (pid == 0) become_rank(parent, body);
+    if (pid < 0) throw refuse();
+    const auto descriptor = static_cast<int>(syscall(SYS_pidfd_open, pid, 0));
+    if (descriptor < 0) {
+        const Error error = refuse();
+        kill(pid, SIGKILL);
+        waitpid(pid, nullptr, 0);
+        throw error;
+    }
+    children_.push_back({pid, descriptor, false});
+    ++running_;
+}
+
+void Supervisor::become_rank(pid_t parent, const std::function<int()>& body) const noexcept {
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    if (getppid() != parent) raise(SIGKILL);  // it was gone before the line above
+    for (const Child& sibling : children_) close(sibling.descriptor);
+    gate_.open();
+    _exit(body());
+}
+
+JobEnd Supervisor::wait() {
+    while (running_ > 0) {
+        poll_once();
+        insist();
+    }
+    return verdict_;
+}
+
+void Supervisor::poll_once() {
+    std::vector<pollfd> watched = {{gate_.descriptor(), POLLIN, 0}};
+    // poll() skips the descriptor -1 of a child that is reaped.
+    for (const Child& child : children_) watched.push_back({child.descriptor, POLLIN, 0});
+    if (poll(watched.data(), watched.size(), milliseconds_left()) <= 0) return;
+    if (watched[0].revents != 0) forward_signals();
+    for (std::size_t i = 0; i < children_.size(); ++i) {
+        if (watched[i + 1].revents != 0) reap(static_cast<int>(i));
+    }
+}
+
+void Supervisor::forward_signals() {
+    while (const int signal = gate_.next()) kill_all(signal);
+}
+
+void Supervisor::reap(int rank) {
+    Child& child = children_[rank];
+    int status = 0;
+    while (waitpid(child.pid, &status, 0) < 0 && errno == EINTR) {
+    }
+    close(child.descriptor);
+    child.descriptor = -1;
+    --running_;
+    std::atomic<RankState>& state = world_->header().ranks[rank].state;
+    if (WIFSIGNALED(status)) {
+        const int signal = WTERMSIG(status);
+        note_failure(rank, kSignalBase + signal, story_of_signal(rank, signal));
+    } else if (WEXITSTATUS(status) != 0) {
+        note_failure(rank, WEXITSTATUS(status),
+                     fmt::format("rank {} ended with status {}", rank, WEXITSTATUS(status)));
+    } else if (state.load(std::memory_order_acquire) == RankState::here) {
+        note_failure(rank, 1, fmt::format("rank {} ended without leaving its communicator", rank));
+    } else {
+        world_->dismiss(rank);
+    }
+}
+
+void Supervisor::note_failure(int rank, int status, std::string story) {
+    world_->raise_alarm(rank);
+    if (children_[rank].ended_by_us) return;
+    verdict_.status = std::max(verdict_.status, status);
+    if (verdict_.first_failed >= 0) return;
+    verdict_.first_failed = rank;
+    verdict_.story = std::move(story);
+    next_signal_ = SIGTERM;
+    insist_at_ = Clock::now() + mercy_.before_sigterm;
+}
+
+void Supervisor::insist() {
+    if (next_signal_ == 0 || Clock::now() < insist_at_) return;
+    for (Child& child : children_) child.ended_by_us = child.descriptor >= 0;
+    kill_all(next_signal_);
+    next_signal_ = next_signal_ == SIGTERM ? SIGKILL : 0;
+    insist_at_ = Clock::now() + mercy_.before_sigkill;
+}
+
+void Supervisor::kill_all(int signal) {
+    // Not reaped, so the number is still theirs.
+    for (const Child& child : children_) {
+        if (child.descriptor >= 0) kill(child.pid, signal);
+    }
+}
+
+int Supervisor::milliseconds_left() const {
+    if (next_signal_ == 0) return -1;
+    const auto left = std::chrono::ceil<std::chrono::milliseconds>(insist_at_ - Clock::now());
+    return static_cast<int>(std::max<std::int64_t>(left.count(), 0));
+}
+
+}  // namespace peal::shm

@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+// Looking after ranks that are child processes: start them, hand on signals, notice at once when
+// one dies, and leave none behind.
+#pragma once
+
+#include <sys/types.h>
+
+#include <chrono>
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "shm/signal_gate.hpp"
+#include "shm/world.hpp"
+
+namespace peal::shm {
+
+// How long the others may take when a rank has failed.
+struct Mercy {
+    std::chrono::milliseconds before_sigterm{2000};
+    std::chrono::milliseconds before_sigkill{1000};  // after SIGTERM
+};
+
+struct JobEnd {
+    // The worst exit status of all ranks; 128 + the number of a signal. A rank that the supervisor
+    // had to end does not count.
+    int status = 0;
+    int first_failed = -1;  // rank
+    std::string story;      // of that rank: "rank 2 was killed by signal 9 (Killed)"
+};
+
+class Supervisor {
+public:
+    explicit Supervisor(std::shared_ptr<World> world, Mercy mercy = {});
+    // Kills what still runs.
+    ~Supervisor();
+    Supervisor(const Supervisor&) = delete;
+    Supervisor& operator=(const Supervisor&) = delete;
+
+    // Starts the next rank: a child process that runs `body` and ends with the status it returns,
+    // without running this process's exit handlers. The child dies with the thread that called.
+    // Throws Error(resource).
+    void start(const std::function<int()>& body);
+
+    // Waits for all ranks. A rank fails if a signal ends it, if its status is not 0, or if it was
+    // here and did not leave. The first failure raises the alarm; ranks that do not end then are
+    // ended.
+    JobEnd wait();
+
+private:
+    struct Child {
+        pid_t pid = 0;
+        int descriptor = -1;  // a pidfd; -1 once the child is reaped
+        bool ended_by_us = false;
+    };
+
+    [[noreturn]] void become_rank(pid_t parent, const std::function<int()>& body) const noexcept;
+    void poll_once();
+    void forward_signals();
+    void reap(int rank);
+    void note_failure(int rank, int status, std::string story);
+    void insist();
+    void kill_all(int signal);
+    int milliseconds_left() const;
+
+    std::shared_ptr<World> world_;
+    Mercy mercy_;
+    SignalGate gate_;
+    std::vector<Child> children_;
+    int running_ = 0;
+    JobEnd verdict_;
+    int next_signal_ = 0;  // what those that still run get at insist_at_; 0: they have done nothing
+    std::chrono::steady_clock::time_point insist_at_{};
+};
+
+}  // namespace peal::shm

@@ -1,0 +1,152 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "shm/world.hpp"
+
+#include <fcntl.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <thread>
+
+#include "comm/leftovers.hpp"
+#include "comm/thrown.hpp"
+
+namespace peal::shm {
+namespace world_test {
+
+using test::message_of;
+
+TEST(World, KnowsItsRanks) {
+    const auto world = World::create(3);
+    EXPECT_EQ(world->nranks(), 3);
+    EXPECT_GE(world->header().cores, 1);
+    EXPECT_EQ(world->failed_rank(), -1);
+    for (int rank = 0; rank < 3; ++rank) {
+        EXPECT_EQ(world->header().ranks[rank].state.load(), RankState::absent);
+    }
+}
+
+TEST(World, RefusesOtherNumbersOfRanks) {
+    for (const int nranks : {0, -1, kMaxRanks + 1}) {
+        EXPECT_EQ(message_of(Fault::usage, [&] { World::create(nranks); }),
+                  "expected 1..1024 ranks, found " + std::to_string(nranks));
+    }
+    EXPECT_EQ(World::create(kMaxRanks)->nranks(), kMaxRanks);
+}
+
+TEST(World, LeavesNothingBehind) {
+    const test::Leftovers before = test::leftovers();
+    {
+        const auto world = World::create(2);
+        const std::uint64_t offset = world->allocate(1 << 20, 2);
+        world->at(offset)[5] = std::byte{1};
+        const auto same = World::adopt(dup(world->descriptor()));
+        EXPECT_EQ(test::leftovers().worlds_mapped, before.worlds_mapped + 2);
+    }
+    EXPECT_EQ(test::leftovers(), before);
+}
+
+TEST(World, IsSeenByWhoeverAdoptsTheDescriptor) {
+    const auto world = World::create(4);
+    const auto same = World::adopt(dup(world->descriptor()));
+    EXPECT_EQ(same->nranks(), 4);
+    const std::uint64_t offset = world->allocate(100, 1);
+    world->at(offset)[99] = std::byte{42};
+    EXPECT_NE(same->at(offset), world->at(offset));
+    EXPECT_EQ(same->at(offset)[99], std::byte{42});
+    same->raise_alarm(2);
+    EXPECT_EQ(world->failed_rank(), 2);
+}
+
+TEST(World, CannotBeShrunkUnderItsRanks) {
+    const auto world = World::create(1);
+    EXPECT_EQ(ftruncate(world->descriptor(), 0), -1);
+    EXPECT_EQ(errno, EPERM);
+}
+
+TEST(World, IsNotPassedOnByAccident) {
+    const auto world = World::create(1);
+    EXPECT_EQ(fcntl(world->descriptor(), F_GETFD) & FD_CLOEXEC, FD_CLOEXEC);
+    EXPECT_GT(world->descriptor(), STDERR_FILENO);
+}
+
+TEST(World, AdoptsNothingElse) {
+    const int closed = dup(STDERR_FILENO);
+    close(closed);
+    EXPECT_EQ(message_of(Fault::usage, [&] { World::adopt(closed); }),
+              "descriptor " + std::to_string(closed) + " is not open");
+    const int null = open("/dev/null", O_RDWR);
+    EXPECT_EQ(message_of(Fault::usage, [&] { World::adopt(null); }),
+              "descriptor " + std::to_string(null) + " is not a world of ranks");
+    close(null);
+    const int memory = memfd_create("other", MFD_ALLOW_SEALING);
+    EXPECT_EQ(message_of(Fault::usage, [&] { World::adopt(memory); }),
+              "descriptor " + std::to_string(memory) + " is not a world of ranks");
+    close(memory);
+}
+
+TEST(World, AdoptsItsOwnVersionOnly) {
+    const auto world = World::create(1);
+    world->header().version = 99;
+    EXPECT_EQ(message_of(Fault::usage, [&] { World::adopt(world->descriptor()); }),
+              "descriptor " + std::to_string(world->descriptor()) +
+                  " is a world of version 99, expected version 2; use one release of peal for "
+                  "launcher and program");
+}
+
+TEST(World, RanksComeOnceAndGo) {
+    const auto world = World::create(2);
+    const RankRecord& record = world->header().ranks[1];
+    world->enter(1);
+    EXPECT_EQ(record.state.load(), RankState::here);
+    EXPECT_EQ(record.pid.load(), getpid());
+    EXPECT_EQ(message_of(Fault::usage, [&] { world->enter(1); }),
+              "rank 1 of 2 is taken: process " + std::to_string(getpid()) + " was there first");
+    world->dismiss(1);
+    EXPECT_EQ(record.state.load(), RankState::here);
+    world->leave(1);
+    world->leave(1);
+    EXPECT_EQ(record.state.load(), RankState::left);
+    EXPECT_EQ(message_of(Fault::usage, [&] { world->enter(1); }),
+              "rank 1 of 2 is taken: process " + std::to_string(getpid()) + " was there first");
+}
+
+TEST(World, LeavingWithoutComingIsForTheSupervisor) {
+    const auto world = World::create(2);
+    world->leave(0);
+    EXPECT_EQ(world->header().ranks[0].state.load(), RankState::absent);
+    world->dismiss(0);
+    EXPECT_EQ(world->header().ranks[0].state.load(), RankState::left);
+}
+
+TEST(World, AlarmNamesTheFirstRankAndRingsAll) {
+    const auto world = World::create(3);
+    world->raise_alarm(2);
+    world->raise_alarm(0);
+    EXPECT_EQ(world->failed_rank(), 2);
+    EXPECT_EQ(world->header().ranks[0].state.load(), RankState::dead);
+    EXPECT_EQ(world->header().ranks[1].state.load(), RankState::absent);
+    EXPECT_EQ(world->header().ranks[2].state.load(), RankState::dead);
+    for (int rank = 0; rank < 3; ++rank) EXPECT_EQ(world->header().ranks[rank].bell.load(), 2u);
+}
+
+TEST(World, AlarmOfSeveralRanksAtOnceNamesOne) {
+    for (int round = 0; round < 50; ++round) {
+        const auto world = World::create(4);
+        std::vector<std::thread> threads;
+        for (int rank = 0; rank < 4; ++rank) {
+            threads.emplace_back([&, rank] { world->raise_alarm(rank); });
+        }
+        for (std::thread& thread : threads) thread.join();
+        const int failed = world->failed_rank();
+        EXPECT_TRUE(0 <= failed && failed < 4) << failed;
+        for (int rank = 0; rank < 4; ++rank) {
+            EXPECT_EQ(world->header().ranks[rank].state.load(), RankState::dead);
+        }
+    }
+}
+
+}  // namespace world_test
+}  // namespace peal::shm
