@@ -1,11 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 // Plans as text. As in programs, `data` is the own window and `data@2` the one of rank 2; ranges
 // are in bytes. Plans that are not valid print too: their errors quote them.
+#include "plan/text.hpp"
+
 #include <algorithm>
+#include <string_view>
+#include <variant>
+#include <vector>
 
 #include <fmt/format.h>
 
-#include "peal/plan.hpp"
+#include "plan/access.hpp"
 #include "plan/names.hpp"
 #include "plan/source_place.hpp"
 
@@ -16,7 +21,7 @@ std::string plural(std::uint64_t count, std::string_view noun) {
     return fmt::format("{} {}{}", count, noun, count == 1 ? "" : "s");
 }
 
-std::string to_text(const Value& value) {
+std::string sum_of(const Value& value) {
     const std::int64_t factor = value.per_generation;
     if (factor == 0) return std::to_string(value.constant);
     std::string text = factor == 1 ? "generation" : fmt::format("{}*generation", factor);
@@ -25,52 +30,60 @@ std::string to_text(const Value& value) {
     return text;
 }
 
-// Writes the operands of one plan's instructions.
+// Writes the instructions of one plan.
 class Writer {
 public:
-    explicit Writer(const Plan& plan) : plan_(plan) {}
+    Writer(const Plan& plan, const TextOptions& options) : plan_(plan), options_(options) {}
 
     std::string operator()(const Copy& copy) const {
         return fmt::format("copy {} <- {}", range(copy.dst), range(copy.src));
     }
     std::string operator()(const Reduce& reduce) const {
-        std::string text = fmt::format("reduce {} {} {} <- ", name(reduce.op), name(reduce.element),
-                                       range(reduce.dst));
-        for (std::size_t i = 0; i < reduce.src.size(); ++i) {
-            if (i > 0) text += ", ";
-            text += range(reduce.src[i]);
-        }
-        return text;
+        return fmt::format("{}{} {}{} <- {}", options_.brief ? "" : "reduce ", name(reduce.op),
+                           type(reduce.element), range(reduce.dst), sources(reduce.src));
     }
     std::string operator()(const Accumulate& accumulate) const {
-        return fmt::format("accumulate {} {} <- {}", name(accumulate.element),
-                           range(accumulate.dst), range(accumulate.src));
+        return fmt::format("accumulate {}{} <- {}", type(accumulate.element), range(accumulate.dst),
+                           range(accumulate.src));
     }
     std::string operator()(const Map& map) const {
-        return fmt::format("{} {} {} <- {}", name(map.op), name(map.element), range(map.dst),
+        return fmt::format("{} {}{} <- {}", name(map.op), type(map.element), range(map.dst),
                            operand(map));
     }
     std::string operator()(const Notify& notify) const {
         return fmt::format("notify {} {} {}", cell(notify.cell),
-                           notify.op == NotifyOp::set ? "=" : "+=", to_text(notify.value));
+                           notify.op == NotifyOp::set ? "=" : "+=", value(notify.value));
     }
     std::string operator()(const Wait& wait) const {
         return fmt::format("wait {} {} {}", cell(wait.cell), symbol(wait.compare),
-                           to_text(wait.value));
+                           value(wait.value));
     }
-    std::string operator()(const SetFlag& flag) const {
-        return fmt::format("set_flag {} -> {}, event {}", name(flag.from), name(flag.to),
-                           flag.event);
-    }
-    std::string operator()(const WaitFlag& flag) const {
-        return fmt::format("wait_flag {} -> {}, event {}", name(flag.from), name(flag.to),
-                           flag.event);
-    }
+    std::string operator()(const SetFlag& flag) const { return flag_text("set_flag", flag); }
+    std::string operator()(const WaitFlag& flag) const { return flag_text("wait_flag", flag); }
     std::string operator()(const PipeBarrier& barrier) const {
         return fmt::format("pipe_barrier {}", name(barrier.pipe));
     }
 
 private:
+    template <class Flag>
+    std::string flag_text(std::string_view verb, const Flag& flag) const {
+        return fmt::format("{} {} -> {}{}{}", verb, name(flag.from), name(flag.to),
+                           options_.brief ? " #" : ", event ", flag.event);
+    }
+    std::string operand(const Map& map) const {
+        switch (map.op) {
+            case MapOp::fill: return fmt::format("{}", map.scalar);
+            case MapOp::convert: return type(map.from) + range(map.src);
+            case MapOp::row_sum: return range(map.src);
+            case MapOp::clobber: return "anything";
+            case MapOp::add_scalar:
+            case MapOp::mul_scalar: break;
+        }
+        return fmt::format("{}, {}", range(map.src), map.scalar);
+    }
+    std::string type(Element element) const {
+        return options_.brief ? "" : fmt::format("{} ", name(element));
+    }
     std::string buffer(std::uint16_t index) const {
         if (index == kTile) return "tile";
         if (index < plan_.buffers.size()) return plan_.buffers[index].name;
@@ -79,26 +92,54 @@ private:
     std::string whose(std::int32_t rank) const {
         return rank == plan_.rank ? "" : fmt::format("@{}", rank);
     }
-    std::string range(const Range& range) const {
-        return fmt::format("{}{}[{}..{})", buffer(range.buffer), whose(range.rank), range.offset,
-                           range.offset + range.length);
-    }
-    std::string operand(const Map& map) const {
-        switch (map.op) {
-            case MapOp::fill: return fmt::format("{}", map.scalar);
-            case MapOp::convert: return fmt::format("{} {}", name(map.from), range(map.src));
-            case MapOp::row_sum: return range(map.src);
-            case MapOp::clobber: return "anything";
-            case MapOp::add_scalar:
-            case MapOp::mul_scalar: break;
-        }
-        return fmt::format("{}, {}", range(map.src), map.scalar);
+    std::string value(const Value& value) const {
+        if (!options_.generation) return sum_of(value);
+        return std::to_string(value.constant + value.per_generation * *options_.generation);
     }
     std::string cell(const Cell& cell) const {
         return fmt::format("{}[{}]{}", buffer(cell.buffer), cell.index, whose(cell.rank));
     }
 
+    bool is_whole(const Range& range) const {
+        if (range.buffer != kTile && range.buffer >= plan_.buffers.size()) return false;
+        const std::uint64_t bytes =
+            is_tile(range) ? plan_.tile_bytes : plan_.buffers[range.buffer].bytes;
+        return range.offset == 0 && range.length == bytes;
+    }
+    std::string bytes(const Range& range) const {
+        if (options_.brief && is_whole(range)) return "";
+        return fmt::format("[{}..{})", range.offset, end_of(range));
+    }
+    std::string range(const Range& range) const {
+        return buffer(range.buffer) + whose(range.rank) + bytes(range);
+    }
+
+    std::string sources(const std::vector<Range>& list) const {
+        std::string text;
+        for (std::size_t first = 0; first < list.size();) {
+            const std::size_t last = options_.brief ? last_of_run(list, first) : first;
+            if (first > 0) text += ", ";
+            text += last == first
+                        ? range(list[first])
+                        : fmt::format("{}@{}..{}{}", buffer(list[first].buffer), list[first].rank,
+                                      list[last].rank, bytes(list[first]));
+            first = last + 1;
+        }
+        return text;
+    }
+    // Of the same bytes of consecutive ranks.
+    static std::size_t last_of_run(const std::vector<Range>& list, std::size_t first) {
+        std::size_t last = first;
+        while (last + 1 < list.size() && follows(list[last + 1], list[last])) ++last;
+        return last;
+    }
+    static bool follows(Range next, const Range& before) {
+        --next.rank;
+        return next == before;
+    }
+
     const Plan& plan_;
+    const TextOptions& options_;
 };
 
 std::string size_text(const Buffer& buffer) {
@@ -151,10 +192,14 @@ std::string instruction_lines(const Plan& plan) {
 
 }  // namespace
 
-std::string to_text(const Instruction& instruction, const Plan& plan) {
-    std::string text = std::visit(Writer(plan), instruction.action);
+std::string to_text(const Instruction& instruction, const Plan& plan, const TextOptions& options) {
+    std::string text = std::visit(Writer(plan, options), instruction.action);
     if (instruction.pipe != Pipe::none) text += fmt::format(" on {}", name(instruction.pipe));
     return text;
+}
+
+std::string to_text(const Instruction& instruction, const Plan& plan) {
+    return to_text(instruction, plan, TextOptions{});
 }
 
 std::string to_text(const Plan& plan) {

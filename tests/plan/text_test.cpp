@@ -3,6 +3,7 @@
 
 #include "peal/plan.hpp"
 #include "plan/support.hpp"
+#include "plan/text.hpp"
 
 namespace peal {
 namespace text_test {
@@ -78,6 +79,22 @@ TEST(PlanText, AccumulateConvertRowSumAndClobber) {
               "row_sum f32 tile[0..4) <- tile[64..128)");
     EXPECT_EQ(text_of(Map{MapOp::clobber, Element::f32, 0, {kTile, 1, 0, 64}, {}}),
               "clobber f32 tile[0..64) <- anything");
+}
+
+TEST(PlanText, OptionsAreIndependent) {
+    const Plan plan = sample_plan();
+    const Instruction wait{Wait{Compare::ge, {kSig, 1, 2}, {-1, 2}}, Pipe::none, 0};
+    EXPECT_EQ(to_text(wait, plan, {}), "wait sig[2] >= 2*generation - 1");
+    EXPECT_EQ(to_text(wait, plan, {.brief = true}), "wait sig[2] >= 2*generation - 1");
+    EXPECT_EQ(to_text(wait, plan, {.generation = 3}), "wait sig[2] >= 5");
+    const Instruction reduce{Reduce{ReduceOp::sum,
+                                    Element::f32,
+                                    {kOut, 1, 0, 64},
+                                    {{kData, 0, 0, 64}, {kData, 1, 0, 64}, {kData, 2, 0, 64}}},
+                             Pipe::vector, 0};
+    EXPECT_EQ(to_text(reduce, plan, {.generation = 3}),
+              "reduce sum f32 out[0..64) <- data@0[0..64), data[0..64), data@2[0..64) on vector");
+    EXPECT_EQ(to_text(reduce, plan, {.brief = true}), "sum out <- data@0..2 on vector");
 }
 
 TEST(PlanText, FlagsOfCubeUnits) {

@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0
+// The text of an instruction, as in listings and as in pictures.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "peal/plan.hpp"
+
+namespace peal {
+
+struct TextOptions {
+    // As short as can be: no element types, no bytes where they are the whole buffer, and the same
+    // bytes of consecutive ranks are one source: "data@0..3".
+    bool brief = false;
+    // Values are those of this generation of the signal that the instruction names; without one
+    // they are sums: "generation + 1".
+    std::optional<std::int64_t> generation = {};
+};
+
+// The own rank is left out: `data` is the own window and `data@2` the one of rank 2.
+std::string to_text(const Instruction& instruction, const Plan& plan, const TextOptions& options);
+
+}  // namespace peal
