@@ -39,8 +39,8 @@ Prepared prepare(CollectiveKind kind, std::string_view mode, std::uint64_t count
     Collective collective;
     collective.kind = kind;
     collective.mode = mode;
-    collective.count = kind == CollectiveKind::barrier ? 0 : count;
-    if (kind == CollectiveKind::all_to_all_v) {
+    collective.count = facts_of(kind).has_data() ? count : 0;
+    if (facts_of(kind).is_counted()) {
         for (int i = 0; i < nranks * nranks; ++i) {
             collective.counts.push_back((i * 7) % (static_cast<std::int64_t>(count) + 1));
         }
@@ -180,7 +180,7 @@ void every_pair() {
         std::vector<Prepared> all;
         for (const CollectiveKind kind : kCollectives) {
             for (const Recipe& recipe : recipes(kind)) {
-                if (recipe.reuse != "at once") continue;
+                if (recipe.reuse != Reuse::at_once) continue;
                 all.push_back(
                     prepare(kind, recipe.mode, static_cast<std::uint64_t>(nranks) + 1, nranks));
             }

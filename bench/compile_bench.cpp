@@ -35,9 +35,9 @@ double microseconds(Clock::time_point start) {
 }
 
 void set_count(Collective& collective, std::uint64_t count, int nranks) {
-    if (collective.kind == CollectiveKind::barrier) return;
+    if (!facts_of(collective.kind).has_data()) return;
     collective.count = count;
-    if (collective.kind != CollectiveKind::all_to_all_v) return;
+    if (!facts_of(collective.kind).is_counted()) return;
     collective.count = 0;
     collective.counts.assign(static_cast<std::size_t>(nranks * nranks),
                              static_cast<std::int64_t>(count));

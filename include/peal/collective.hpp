@@ -5,37 +5,23 @@
 
 #include <array>
 #include <cstdint>
-#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "peal/collective_kind.hpp"
 #include "peal/compile.hpp"
 #include "peal/element.hpp"
 #include "peal/ir.hpp"
 
 namespace peal {
 
-enum class CollectiveKind : std::uint8_t {
-    allreduce,
-    reduce_scatter,
-    allgather,
-    broadcast,
-    all_to_all,
-    all_to_all_v,
-    reduce,
-    gather,
-    scatter,
-    barrier,
+// When the windows of a call may be used again (docs/collectives.md).
+enum class Reuse : std::uint8_t {
+    at_once,  // on return
+    later,    // once every rank has returned from the call
 };
-inline constexpr std::array kCollectives = {
-    CollectiveKind::allreduce, CollectiveKind::reduce_scatter, CollectiveKind::allgather,
-    CollectiveKind::broadcast, CollectiveKind::all_to_all,     CollectiveKind::all_to_all_v,
-    CollectiveKind::reduce,    CollectiveKind::gather,         CollectiveKind::scatter,
-    CollectiveKind::barrier};
-
-std::string_view name(CollectiveKind kind);
-std::optional<CollectiveKind> collective_from(std::string_view name);
+std::string_view name(Reuse reuse);
 
 // One way to do it, with its row of the table in docs/collectives.md. P is the number of ranks, N
 // the bytes of `count` elements; where the root's part differs, it follows.
@@ -46,11 +32,12 @@ struct Recipe {
     std::string_view window;   // bytes of `data`
     std::string_view signals;  // notifies per rank
     std::string_view order;    // of the reduction
-    // When the windows of a call may be used again: "at once" on return, or "later", once every
-    // rank has returned from the call (docs/collectives.md).
-    std::string_view reuse;
+    Reuse reuse;
 };
 const std::vector<Recipe>& recipes(CollectiveKind kind);
+
+// Of a recipe; all that mode=auto stands for are free at once.
+Reuse reuse_of(CollectiveKind kind, std::string_view mode);
 
 // Where input and result are.
 enum class Placement : std::uint8_t {
@@ -74,10 +61,8 @@ inline constexpr std::uint64_t kDefaultStageBytes = 1 << 20;
 
 // A collective with everything that has to be the same on all ranks.
 //
-// `count` is per rank: allreduce, broadcast and reduce go from count elements to count; allgather
-// and gather from count to nranks*count; reduce_scatter and scatter from nranks*count to count;
-// all_to_all from nranks*count to nranks*count; all_to_all_v takes counts[from * nranks + to]
-// instead.
+// `count` is per rank: the elements of a block (peal/collective_kind.hpp). all_to_all_v takes
+// counts[from * nranks + to] instead.
 struct Collective {
     CollectiveKind kind = CollectiveKind::allreduce;
     std::string mode = "auto";
@@ -90,20 +75,12 @@ struct Collective {
     std::uint64_t stage_bytes = 0;  // mode=pipeline: bytes of `data`; 0: kDefaultStageBytes
 };
 
-constexpr bool has_reduction(CollectiveKind kind) {
-    return kind == CollectiveKind::allreduce || kind == CollectiveKind::reduce_scatter ||
-           kind == CollectiveKind::reduce;
-}
-constexpr bool has_root(CollectiveKind kind) {
-    return kind == CollectiveKind::broadcast || kind == CollectiveKind::reduce ||
-           kind == CollectiveKind::gather || kind == CollectiveKind::scatter;
-}
-
 // Throws Error(usage) that names the offending field when the collective cannot be done by
 // `nranks`.
 void validate(const Collective& collective, int nranks);
 
-// The mode that mode=auto stands for: one table, by size and ranks (src/collectives/choose.cpp).
+// The recipe that mode=auto stands for, by size and ranks: what the table of recipes
+// (src/collectives/rules.hpp) says for a kernel. A communicator has other memory and other rules.
 std::string_view choose_mode(CollectiveKind kind, std::uint64_t bytes, int nranks);
 
 // A program of one kernel named after the collective, and the bindings that make it this

@@ -1,17 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "check/call_sequence.hpp"
 
-#include <algorithm>
-
 namespace peal {
 namespace {
-
-bool may_reuse_at_once(const Collective& collective) {
-    const auto& list = recipes(collective.kind);
-    return std::none_of(list.begin(), list.end(), [&](const Recipe& recipe) {
-        return recipe.mode == collective.mode && recipe.reuse == "later";
-    });
-}
 
 std::vector<std::string> memory_at(const std::string& place, const std::vector<Buffer>& buffers) {
     std::vector<std::string> names;
@@ -33,7 +24,9 @@ void CallSequence::add(std::vector<Plan> plans, std::optional<Meaning> meaning, 
 void CallSequence::add(const Collective& collective, std::vector<Plan> plans) {
     const auto nranks = static_cast<int>(plans.size());
     Meaning meaning = meaning_of(collective, plans);
-    if (may_reuse_at_once(collective)) return add(std::move(plans), std::move(meaning));
+    if (reuse_of(collective.kind, collective.mode) == Reuse::at_once) {
+        return add(std::move(plans), std::move(meaning));
+    }
     add(std::move(plans), std::move(meaning), ".0");
     calls_.push_back(calls_.back());
     calls_.back().place = ".1";

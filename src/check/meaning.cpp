@@ -19,11 +19,13 @@ public:
         : collective_(collective),
           nranks_(nranks),
           ports_(ports),
-          bytes_(collective.count * bytes_of(collective.element)) {
+          bytes_(collective.count * bytes_of(collective.element)),
+          facts_(facts_of(collective.kind)) {
         meaning_.name = name(collective.kind);
     }
 
     Meaning write() && {
+        stage_inputs();
         switch (collective_.kind) {
             case CollectiveKind::allreduce: allreduce(); break;
             case CollectiveKind::reduce_scatter: reduce_scatter(); break;
@@ -47,14 +49,18 @@ private:
     }
 
     // Arguments are staged anyway.
-    void stage(int rank, std::uint64_t offset, std::uint64_t length) {
-        if (collective_.placement != Placement::window) return;
-        meaning_.staged.push_back({rank, ports_.input, offset, length});
+    void stage_inputs() {
+        if (collective_.placement != Placement::window || !facts_.has_data()) return;
+        const std::uint64_t length = facts_.input == Share::blocks ? block(nranks_) : bytes_;
+        for (int rank = 0; rank < nranks_; ++rank) {
+            if (!facts_.gives(rank, collective_.root)) continue;
+            const std::uint64_t offset = facts_.output_is_larger() ? own_block(rank) : 0;
+            meaning_.staged.push_back({rank, ports_.input, offset, length});
+        }
     }
     void expect(int rank, std::uint64_t offset, std::uint64_t length, Contributions of) {
         meaning_.outputs.push_back({rank, ports_.output, offset, length, std::move(of),
-                                    collective_.op, collective_.element,
-                                    has_reduction(collective_.kind)});
+                                    collective_.op, collective_.element, facts_.reduces});
     }
     Contributions from(int rank, std::uint64_t offset) const {
         return std::make_shared<const std::vector<Contribution>>(
@@ -69,50 +75,34 @@ private:
     void allreduce() {
         meaning_.same_bits = true;
         const Contributions all = from_all(0);
-        for (int rank = 0; rank < nranks_; ++rank) {
-            stage(rank, 0, bytes_);
-            expect(rank, 0, bytes_, all);
-        }
+        for (int rank = 0; rank < nranks_; ++rank) expect(rank, 0, bytes_, all);
     }
-    void reduce() {
-        for (int rank = 0; rank < nranks_; ++rank) stage(rank, 0, bytes_);
-        expect(collective_.root, 0, bytes_, from_all(0));
-    }
+    void reduce() { expect(collective_.root, 0, bytes_, from_all(0)); }
     void reduce_scatter() {
         for (int rank = 0; rank < nranks_; ++rank) {
-            stage(rank, 0, block(nranks_));
             expect(rank, own_block(rank), bytes_, from_all(block(rank)));
         }
     }
     void allgather() {
-        for (int rank = 0; rank < nranks_; ++rank) {
-            stage(rank, own_block(rank), bytes_);
-            expect_all_blocks(rank);
-        }
+        for (int rank = 0; rank < nranks_; ++rank) expect_all_blocks(rank);
     }
-    void gather() {
-        for (int rank = 0; rank < nranks_; ++rank) stage(rank, own_block(rank), bytes_);
-        expect_all_blocks(collective_.root);
-    }
+    void gather() { expect_all_blocks(collective_.root); }
     void expect_all_blocks(int to) {
         for (int rank = 0; rank < nranks_; ++rank) {
             expect(to, block(rank), bytes_, from(rank, own_block(rank)));
         }
     }
     void broadcast() {
-        stage(collective_.root, 0, bytes_);
         const Contributions root = from(collective_.root, 0);
         for (int rank = 0; rank < nranks_; ++rank) expect(rank, 0, bytes_, root);
     }
     void scatter() {
-        stage(collective_.root, 0, block(nranks_));
         for (int rank = 0; rank < nranks_; ++rank) {
             expect(rank, own_block(rank), bytes_, from(collective_.root, block(rank)));
         }
     }
     void all_to_all() {
         for (int to = 0; to < nranks_; ++to) {
-            stage(to, 0, block(nranks_));
             for (int rank = 0; rank < nranks_; ++rank) {
                 expect(to, block(rank), bytes_, from(rank, block(to)));
             }
@@ -140,6 +130,7 @@ private:
     int nranks_;
     Ports ports_;
     std::uint64_t bytes_;
+    CollectiveFacts facts_;
     Meaning meaning_;
 };
 
@@ -155,7 +146,7 @@ std::uint16_t find_buffer(const Plan& plan, std::string_view what,
 }  // namespace
 
 Ports ports_of(const Collective& collective, const Plan& plan) {
-    if (collective.kind == CollectiveKind::barrier) return {};
+    if (!facts_of(collective.kind).has_data()) return {};
     const auto window = [&] {
         return find_buffer(plan, "window",
                            [](const Buffer& buffer) { return buffer.kind == BufferKind::window; });

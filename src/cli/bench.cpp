@@ -63,7 +63,7 @@ std::vector<Load> loads_of(const BenchCommand& command) {
         for (const std::string& bytes : command.bytes) {
             loads.push_back(
                 {kind, command.on_window, count_for(kind, parse_bytes(bytes), command.nranks)});
-            if (kind == CollectiveKind::barrier) break;  // all sizes are the same
+            if (!facts_of(kind).has_data()) break;  // all sizes are the same
         }
     }
     return loads;

@@ -58,7 +58,7 @@ void add_points(CheckSubject& subject, const std::vector<int>& ranks, bool has_l
 
 std::vector<CheckSubject> collective_subjects(const CheckCommand& command, CollectiveKind kind,
                                               const std::vector<int>& ranks) {
-    const bool has_forms = kind != CollectiveKind::all_to_all_v;
+    const bool has_forms = !facts_of(kind).is_counted();
     const Placement placement = has_forms ? command.target.placement : Placement::separate;
     std::vector<std::string> modes = {command.target.algorithm};
     if (command.target.algorithm == "all") {
@@ -76,7 +76,7 @@ std::vector<CheckSubject> collective_subjects(const CheckCommand& command, Colle
         subject.options.target = name(kind);
         subject.options.algorithm = mode;
         subject.options.placement = placement;
-        add_points(subject, ranks, kind != CollectiveKind::barrier);
+        add_points(subject, ranks, facts_of(kind).has_data());
         subjects.push_back(std::move(subject));
     }
     return subjects;

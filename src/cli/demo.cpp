@@ -22,10 +22,10 @@ int demo() {
             Collective collective;
             collective.kind = kind;
             collective.mode = recipe.mode;
-            collective.count = kind == CollectiveKind::barrier     ? 0
+            collective.count = !facts_of(kind).has_data()          ? 0
                                : kind == CollectiveKind::allreduce ? 256
                                                                    : 64;
-            if (kind == CollectiveKind::all_to_all_v) collective.counts.assign(kRanks * kRanks, 64);
+            if (facts_of(kind).is_counted()) collective.counts.assign(kRanks * kRanks, 64);
             const golden::Outcome outcome = golden::rehearse(collective, kRanks, kCalls, {});
             all_right = all_right && !outcome.wrong;
             rows.push_back({std::string(name(kind)), std::string(recipe.mode),

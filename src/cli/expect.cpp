@@ -15,15 +15,11 @@ std::uint64_t count_of(const Collective& collective, const Plan& plan, const Por
     const auto nranks = static_cast<std::uint64_t>(plan.nranks);
     const std::uint64_t in = plan.buffers[ports.input].elements();
     const std::uint64_t out = plan.buffers[ports.output].elements();
+    const CollectiveFacts facts = facts_of(collective.kind);
     const bool is_apart = ports.input != ports.output;
-    switch (collective.kind) {
-        case CollectiveKind::reduce_scatter:
-        case CollectiveKind::scatter: return is_apart ? out : out / nranks;
-        case CollectiveKind::allgather:
-        case CollectiveKind::gather: return is_apart ? in : in / nranks;
-        case CollectiveKind::all_to_all: return in / nranks;
-        default: return in;
-    }
+    if (is_apart && facts.input_is_larger()) return out;
+    if (is_apart && facts.output_is_larger()) return in;
+    return facts.has_blocks() ? in / nranks : in;
 }
 
 void check_size(std::string_view option, const Collective& collective, const Plan& plan,
@@ -45,7 +41,7 @@ Collective expected_collective(std::string_view option, const std::string& expec
         throw Error(Fault::usage, fmt::format("{}: there is no collective '{}'", option, expected));
     Collective collective = collective_for(*kind, options, target.nranks);
     collective.mode = "auto";
-    if (*kind == CollectiveKind::barrier) return collective;
+    if (!facts_of(*kind).has_data()) return collective;
     const Plan& first = plans.front();
     // A kernel without private memory works on its window.
     const bool has_private =

@@ -82,7 +82,7 @@ Collective collective_of(const Load& load, int nranks) {
     Collective collective;
     collective.kind = load.kind;
     collective.count = load.count;
-    if (load.kind == CollectiveKind::all_to_all_v) {
+    if (facts_of(load.kind).is_counted()) {
         collective.count = 0;
         collective.counts.assign(
             static_cast<std::size_t>(nranks) * static_cast<std::size_t>(nranks),
@@ -210,15 +210,14 @@ Timing time(Communicator& comm, const Load& load, const MeasureOptions& options)
 }  // namespace
 
 std::uint64_t count_for(CollectiveKind kind, std::uint64_t bytes, int nranks) {
-    using enum CollectiveKind;
+    const CollectiveFacts facts = facts_of(kind);
     const auto divide_up = [](std::uint64_t amount, std::uint64_t by) {
         return amount / by + (amount % by != 0 ? 1 : 0);
     };
-    if (kind == barrier) return 0;
+    if (!facts.has_data()) return 0;
     const std::uint64_t elements = divide_up(bytes, sizeof(float));
-    const bool has_blocks =
-        kind == reduce_scatter || kind == all_to_all || kind == all_to_all_v || kind == scatter;
-    return has_blocks ? divide_up(elements, static_cast<std::uint64_t>(nranks)) : elements;
+    const bool has_parts = facts.input == Share::blocks || facts.is_counted();
+    return has_parts ? divide_up(elements, static_cast<std::uint64_t>(nranks)) : elements;
 }
 
 std::uint64_t input_bytes(const Load& load, int nranks) {

@@ -68,7 +68,7 @@ RankWork rehearsal_of(const std::vector<Plan>& plans, const Collective& collecti
     work.calls = calls;
     work.before = [](int, int, const RankMemory&) {};
     work.after = [](int, int, const RankMemory&) { return std::nullopt; };
-    if (collective.kind != CollectiveKind::barrier) {
+    if (facts_of(collective.kind).has_data()) {
         work.before = [&](int rank, int call, const RankMemory& memory) {
             Part(plans, collective, rank, memory).put_input(call);
         };

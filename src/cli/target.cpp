@@ -222,10 +222,10 @@ Collective collective_for(CollectiveKind kind, const TargetOptions& options, int
                               options.op));
     collective.element = *element;
     collective.op = *op;
-    collective.count = kind == CollectiveKind::barrier ? 0 : options.count;
+    collective.count = facts_of(kind).has_data() ? options.count : 0;
     collective.root = options.root;
     collective.placement = options.placement;
-    if (kind == CollectiveKind::all_to_all_v) {
+    if (facts_of(kind).is_counted()) {
         collective.counts = uneven_counts(options.count, nranks);
         for (const std::string& setting : options.settings) {
             const auto [name, value] = split_setting(setting);

@@ -14,6 +14,7 @@
 #include "cli/measure.hpp"
 #include "cli/profile_file.hpp"
 #include "cli/table.hpp"
+#include "collectives/catalogue.hpp"
 #include "peal/error.hpp"
 
 namespace peal::cli {
@@ -75,11 +76,11 @@ std::vector<Candidate> candidates_for(CollectiveKind kind, bool on_window, const
     std::vector<Candidate> candidates;
     for (const Recipe& recipe : recipes(kind)) {
         const std::string mode(recipe.mode);
-        if (on_window || kind == CollectiveKind::barrier) {
+        if (on_window || !facts_of(kind).has_data()) {
             if (!on_window || offers(kind, mode, Placement::window)) candidates.push_back({mode});
-        } else if (mode == "push" || mode == "pull") {
+        } else if (recipe.reuse == Reuse::later) {
             candidates.push_back({mode, 0, false});
-        } else if (mode == "pipeline") {
+        } else if (collectives::entry(kind, mode).use == collectives::TargetUse::stages_in_ring) {
             for (const std::uint64_t stage : effort.stage_bytes)
                 candidates.push_back({mode, stage});
         } else if ((mode == "mesh" || mode == "joint") && comm::may_reach(kind, mode)) {
@@ -97,8 +98,8 @@ struct Field {
 
 // Bytes as rules count them.
 std::uint64_t message_bytes(const Load& load, int nranks) {
-    return load.kind == CollectiveKind::all_to_all_v ? input_bytes(load, nranks)
-                                                     : load.count * sizeof(float);
+    return facts_of(load.kind).is_counted() ? input_bytes(load, nranks)
+                                            : load.count * sizeof(float);
 }
 
 Field field_for(CollectiveKind kind, bool on_window, int nranks, const Effort& effort) {

@@ -121,18 +121,18 @@ void pipeline(const Site& at) {
 
 std::vector<Entry> recipes() {
     return {
-        {{"mesh", "2", "4P N", "P N", "2(P-1)", "-", "at once"}, mesh, block_per_rank},
-        {{"pairwise", "P", "4P N", "P N", "P-1 + floor(P/2)", "-", "at once"},
+        {{"mesh", "2", "4P N", "P N", "2(P-1)", "-", Reuse::at_once}, mesh, block_per_rank},
+        {{"pairwise", "P", "4P N", "P N", "P-1 + floor(P/2)", "-", Reuse::at_once},
          pairwise,
          block_per_rank},
-        {{"pipeline", "2 at a time", "(4P-2) N", "any", "P-1 per chunk, P-1", "-", "at once"},
+        {{"pipeline", "2 at a time", "(4P-2) N", "any", "P-1 per chunk, P-1", "-", Reuse::at_once},
          pipeline,
          ring_of_block_per_rank,
          TargetUse::stages_in_ring},
-        {{"push", "1", "(4P-2) N", "P N, in whole lines", "P-1", "-", "later"},
+        {{"push", "1", "(4P-2) N", "P N, in whole lines", "P-1", "-", Reuse::later},
          push,
          inbox,
-         TargetUse::stages},
+         TargetUse::stages_in_boxes},
     };
 }
 

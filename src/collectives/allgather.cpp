@@ -94,17 +94,20 @@ void pipeline(const Site& at) {
 
 std::vector<Entry> recipes() {
     return {
-        {{"mesh", "2", "4P N", "P N", "2(P-1)", "-", "at once"}, mesh, block_per_rank},
-        {{"ring", "P", "4P N", "P N", "P", "-", "at once"}, ring, block_per_rank},
-        {{"pipeline", "2 at a time", "(2P+2) N", "any", "P-1 per chunk, P-1", "-", "at once"},
+        {{"mesh", "2", "4P N", "P N", "2(P-1)", "-", Reuse::at_once}, mesh, block_per_rank},
+        {{"ring", "P", "4P N", "P N", "P", "-", Reuse::at_once}, ring, block_per_rank},
+        {{"pipeline", "2 at a time", "(2P+2) N", "any", "P-1 per chunk, P-1", "-", Reuse::at_once},
          pipeline,
          ring_of_blocks,
          TargetUse::stages_in_ring},
-        {{"push", "1", "(4P-2) N", "P N, in whole lines", "P-1", "-", "later"},
+        {{"push", "1", "(4P-2) N", "P N, in whole lines", "P-1", "-", Reuse::later},
          push,
          inbox,
+         TargetUse::stages_in_boxes},
+        {{"pull", "1", "(2P+2) N", "N", "P-1", "-", Reuse::later},
+         pull,
+         one_block,
          TargetUse::stages},
-        {{"pull", "1", "(2P+2) N", "N", "P-1", "-", "later"}, pull, one_block, TargetUse::stages},
     };
 }
 

@@ -29,8 +29,8 @@ void dissemination(const Site& at) {
 
 std::vector<Entry> recipes() {
     return {
-        {{"mesh", "1", "0", "-", "P-1", "-", "at once"}, mesh},
-        {{"dissemination", "ceil(log2 P)", "0", "-", "ceil(log2 P)", "-", "at once"},
+        {{"mesh", "1", "0", "-", "P-1", "-", Reuse::at_once}, mesh},
+        {{"dissemination", "ceil(log2 P)", "0", "-", "ceil(log2 P)", "-", Reuse::at_once},
          dissemination},
     };
 }

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // A collective as a program of one line, with its arguments.
 #include <algorithm>
-#include <limits>
-#include <numeric>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -18,23 +16,6 @@ using namespace ir;  // NOLINT: reads like the IR it makes
 
 [[noreturn]] void reject(const Collective& collective, const std::string& why) {
     throw Error(Fault::usage, fmt::format("{}: {}", name(collective.kind), why));
-}
-
-// Whether input and output hold a block per rank.
-struct Layout {
-    bool input_per_rank;
-    bool output_per_rank;
-};
-
-Layout layout_of(CollectiveKind kind) {
-    switch (kind) {
-        case CollectiveKind::allgather:
-        case CollectiveKind::gather: return {false, true};
-        case CollectiveKind::reduce_scatter:
-        case CollectiveKind::scatter: return {true, false};
-        case CollectiveKind::all_to_all: return {true, true};
-        default: return {false, false};
-    }
 }
 
 void validate_mode(const Collective& collective) {
@@ -63,7 +44,7 @@ void validate_counts(const Collective& collective, int nranks) {
 
 void validate_placement(const Collective& collective) {
     if (offers(collective.kind, collective.mode, collective.placement)) return;
-    if (collective.kind == CollectiveKind::all_to_all_v) {
+    if (facts_of(collective.kind).is_counted()) {
         reject(collective, "input and output must be separate; there is no in-place form");
     }
     reject(collective,
@@ -92,11 +73,11 @@ Shapes pairwise_shapes(KernelBuilder& k, const ExprPtr& counts) {
 }
 
 Shapes even_shapes(CollectiveKind kind, const ExprPtr& n) {
-    const Layout layout = layout_of(kind);
-    const auto shape = [&](bool per_rank) {
-        return per_rank ? std::vector<ExprPtr>{nranks(), n} : std::vector<ExprPtr>{n};
+    const CollectiveFacts facts = facts_of(kind);
+    const auto shape = [&](Share share) {
+        return share == Share::blocks ? std::vector<ExprPtr>{nranks(), n} : std::vector<ExprPtr>{n};
     };
-    return {shape(layout.input_per_rank), shape(layout.output_per_rank)};
+    return {shape(facts.input), shape(facts.output)};
 }
 
 // What a memory of both holds.
@@ -126,7 +107,7 @@ void validate(const Collective& collective, int nranks) {
                fmt::format("root must be 0..{}, found {}", nranks - 1, collective.root));
     }
     validate_placement(collective);
-    if (collective.kind == CollectiveKind::all_to_all_v) validate_counts(collective, nranks);
+    if (facts_of(collective.kind).is_counted()) validate_counts(collective, nranks);
     const std::uint64_t limit = (std::uint64_t{1} << 48) / bytes_of(collective.element) /
                                 static_cast<std::uint64_t>(nranks);
     if (collective.count > limit) {
@@ -142,12 +123,12 @@ ir::Program program_of(const Collective& collective) {
     if (has_reduction(kind)) attributes.push_back({"op", std::string(name(collective.op))});
     attributes.push_back({"mode", collective.mode});
 
-    if (kind == CollectiveKind::barrier) {
+    if (!facts_of(kind).has_data()) {
         const ExprPtr signal = k.Window("signal", kSignalElement, {nranks()});
         k.Body().Emit(make_call(collectives::op_of(kind), {signal}, attributes));
         return std::move(k).Finish();
     }
-    const bool counted = kind == CollectiveKind::all_to_all_v;
+    const bool counted = facts_of(kind).is_counted();
     const ExprPtr counts = counted ? k.Table("counts", {nranks(), nranks()}) : nullptr;
     collectives::Operands sizes;
     sizes.element = collective.element;
@@ -177,8 +158,8 @@ ir::Program program_of(const Collective& collective) {
 
 Bindings bindings_of(const Collective& collective) {
     Bindings bindings;
-    if (collective.kind == CollectiveKind::barrier) return bindings;
-    if (collective.kind == CollectiveKind::all_to_all_v) {
+    if (!facts_of(collective.kind).has_data()) return bindings;
+    if (facts_of(collective.kind).is_counted()) {
         bindings.tables["counts"] = collective.counts;
     } else {
         bindings.integers["n"] = static_cast<std::int64_t>(collective.count);
@@ -194,27 +175,36 @@ Bindings bindings_of(const Collective& collective) {
     return bindings;
 }
 
-std::uint64_t input_count(const Collective& collective, int rank, int nranks) {
-    const auto ranks = static_cast<std::size_t>(nranks);
-    if (collective.kind == CollectiveKind::barrier) return 0;
-    if (collective.kind == CollectiveKind::all_to_all_v) {
-        const auto begin = collective.counts.begin() + rank * nranks;
-        return static_cast<std::uint64_t>(std::accumulate(begin, begin + nranks, std::int64_t{0}));
+namespace {
+
+// Elements of a share; `counted` gives those of the table.
+template <class Counted>
+std::uint64_t elements_of(Share share, const Collective& collective, int nranks, Counted counted) {
+    switch (share) {
+        case Share::nothing: return 0;
+        case Share::block: return collective.count;
+        case Share::blocks: return collective.count * static_cast<std::uint64_t>(nranks);
+        case Share::counted: break;
     }
-    return collective.count * (layout_of(collective.kind).input_per_rank ? ranks : 1);
+    std::int64_t sum = 0;
+    for (int peer = 0; peer < nranks; ++peer) sum += counted(peer);
+    return static_cast<std::uint64_t>(sum);
+}
+
+std::int64_t counted_between(const Collective& collective, int from, int to, int nranks) {
+    return collective.counts[static_cast<std::size_t>(from * nranks + to)];
+}
+
+}  // namespace
+
+std::uint64_t input_count(const Collective& collective, int rank, int nranks) {
+    return elements_of(facts_of(collective.kind).input, collective, nranks,
+                       [&](int to) { return counted_between(collective, rank, to, nranks); });
 }
 
 std::uint64_t output_count(const Collective& collective, int rank, int nranks) {
-    const auto ranks = static_cast<std::size_t>(nranks);
-    if (collective.kind == CollectiveKind::barrier) return 0;
-    if (collective.kind == CollectiveKind::all_to_all_v) {
-        std::int64_t sum = 0;
-        for (int from = 0; from < nranks; ++from) {
-            sum += collective.counts[static_cast<std::size_t>(from * nranks + rank)];
-        }
-        return static_cast<std::uint64_t>(sum);
-    }
-    return collective.count * (layout_of(collective.kind).output_per_rank ? ranks : 1);
+    return elements_of(facts_of(collective.kind).output, collective, nranks,
+                       [&](int from) { return counted_between(collective, from, rank, nranks); });
 }
 
 }  // namespace peal

@@ -116,25 +116,32 @@ const std::vector<Recipe>& recipes(CollectiveKind kind) {
     return table[static_cast<std::size_t>(kind)];
 }
 
+Reuse reuse_of(CollectiveKind kind, std::string_view mode) {
+    return collectives::entry(kind, mode).row.reuse;
+}
+
+std::string_view name(Reuse reuse) { return reuse == Reuse::at_once ? "at once" : "later"; }
+
 namespace {
 
 // On every rank.
-bool result_fills_window(CollectiveKind kind) {
-    using enum CollectiveKind;
-    return kind == allreduce || kind == allgather || kind == broadcast || kind == all_to_all;
+bool result_fills_window(const CollectiveFacts& facts) {
+    return facts.has_data() && !facts.is_counted() && !facts.input_is_larger() &&
+           facts.getters == Holders::everybody;
 }
 
 }  // namespace
 
 bool offers(CollectiveKind kind, std::string_view mode, Placement placement) {
+    const CollectiveFacts facts = facts_of(kind);
     switch (placement) {
         case Placement::separate: return true;
-        case Placement::in_place: return kind != CollectiveKind::all_to_all_v;
+        case Placement::in_place: return !facts.is_counted();
         case Placement::window:
-            return kind != CollectiveKind::all_to_all_v &&
+            return !facts.is_counted() &&
                    collectives::entry(kind, mode).use == collectives::TargetUse::any;
         case Placement::into_window:
-            return result_fills_window(kind) && offers(kind, mode, Placement::window);
+            return result_fills_window(facts) && offers(kind, mode, Placement::window);
     }
     return false;
 }

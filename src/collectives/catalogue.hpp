@@ -11,9 +11,11 @@ namespace peal::collectives {
 
 // What a recipe can do with its target.
 enum class TargetUse : std::uint8_t {
-    any,             // it holds the data itself, or stages what is private
-    stages,          // it stages what is private
-    stages_in_ring,  // the same in chunks; the larger the target the larger the chunks
+    any,              // it holds the data itself, or stages what is private
+    stages,           // it stages what is private
+    stages_in_boxes,  // the same in a box for each sender, in whole lines (see inbox()); what fits
+                      // may ride in the line of that sender's signal
+    stages_in_ring,   // the same in chunks; the larger the target the larger the chunks
 };
 
 // Elements that the target must have at least to stage what is private. The site has sizes only.

@@ -10,7 +10,7 @@ using namespace ir;  // NOLINT: reads like the IR it makes
 
 namespace {
 
-const ExprPtr& first_of(const ExprPtr& a, const ExprPtr& b, const ExprPtr& c) {
+ExprPtr first_of(const ExprPtr& a, const ExprPtr& b, const ExprPtr& c = nullptr) {
     return a ? a : (b ? b : c);
 }
 
@@ -20,34 +20,22 @@ bool is_same_memory(const ExprPtr& a, const ExprPtr& b) {
     return x && y && x->name == y->name;
 }
 
-// The count per rank, from whichever buffer is there to tell.
-ExprPtr count_of(CollectiveKind kind, const Operands& o) {
-    const auto per_rank = [](const ExprPtr& memory) { return size_of(memory) / nranks(); };
-    switch (kind) {
-        case CollectiveKind::allreduce:
-        case CollectiveKind::broadcast:
-        case CollectiveKind::reduce: return size_of(first_of(o.input, o.output, o.target));
-        case CollectiveKind::allgather:
-        case CollectiveKind::gather:
-            return o.input && !o.in_place ? size_of(o.input)
-                                          : per_rank(first_of(o.output, o.target, nullptr));
-        case CollectiveKind::reduce_scatter:
-        case CollectiveKind::scatter:
-            return o.output && !o.in_place ? size_of(o.output)
-                                           : per_rank(first_of(o.input, o.target, nullptr));
-        case CollectiveKind::all_to_all: return per_rank(first_of(o.input, o.output, o.target));
-        case CollectiveKind::all_to_all_v:
-        case CollectiveKind::barrier: return nullptr;
+// The count per rank, from whichever buffer is there to tell: one that holds a single block, or
+// else one that holds all.
+ExprPtr count_of(const CollectiveFacts& facts, const Operands& o) {
+    if (!facts.has_data() || facts.is_counted()) return nullptr;
+    const auto size_of_all = [&](const ExprPtr& memory) {
+        return facts.has_blocks() ? size_of(memory) / nranks() : size_of(memory);
+    };
+    if (facts.output_is_larger()) {
+        return o.input && !o.in_place ? size_of(o.input)
+                                      : size_of_all(first_of(o.output, o.target));
     }
-    return nullptr;
-}
-
-bool gives_one_of_its_blocks(CollectiveKind kind) {
-    return kind == CollectiveKind::allgather || kind == CollectiveKind::gather;
-}
-
-bool gets_one_of_its_blocks(CollectiveKind kind) {
-    return kind == CollectiveKind::reduce_scatter || kind == CollectiveKind::scatter;
+    if (facts.input_is_larger()) {
+        return o.output && !o.in_place ? size_of(o.output)
+                                       : size_of_all(first_of(o.input, o.target));
+    }
+    return size_of_all(first_of(o.input, o.output, o.target));
 }
 
 // `target`: of a memory that holds both input and output.
@@ -55,25 +43,17 @@ struct Sizes {
     ExprPtr input, output, target;
 };
 
-Sizes sizes_of(CollectiveKind kind, const Site& at) {
-    const ExprPtr one = at.count;
-    const ExprPtr all = at.count ? nranks() * at.count : nullptr;
-    switch (kind) {
-        case CollectiveKind::allreduce:
-        case CollectiveKind::broadcast:
-        case CollectiveKind::reduce: return {one, one, one};
-        case CollectiveKind::allgather:
-        case CollectiveKind::gather: return {one, all, all};
-        case CollectiveKind::reduce_scatter:
-        case CollectiveKind::scatter: return {all, one, all};
-        case CollectiveKind::all_to_all: return {all, all, all};
-        case CollectiveKind::all_to_all_v:
-            return {all_to_all_v::sent_before(at, rank(), nranks()),
-                    all_to_all_v::received_before(at, nranks(), rank()),
-                    {}};
-        case CollectiveKind::barrier: return {};
+Sizes sizes_of(const CollectiveFacts& facts, const Site& at) {
+    if (!facts.has_data()) return {};
+    if (facts.is_counted()) {
+        return {all_to_all_v::sent_before(at, rank(), nranks()),
+                all_to_all_v::received_before(at, nranks(), rank()),
+                {}};
     }
-    return {};
+    const ExprPtr all = nranks() * at.count;
+    const auto size = [&](bool blocks) { return blocks ? all : at.count; };
+    return {size(facts.input == Share::blocks), size(facts.output == Share::blocks),
+            size(facts.has_blocks())};
 }
 
 }  // namespace
@@ -90,11 +70,11 @@ Operands::Operands(const Call& call)
     }
     if (target) element = type_of(*target).element;
     in_place = is_same_memory(input, output);
-    const CollectiveKind kind = kind_of(call);
-    count = count_of(kind, *this);
+    const CollectiveFacts facts = facts_of(kind_of(call));
+    count = count_of(facts, *this);
     if (in_place) {
-        if (gives_one_of_its_blocks(kind)) input_offset = rank() * count;
-        if (gets_one_of_its_blocks(kind)) output_offset = rank() * count;
+        if (facts.output_is_larger()) input_offset = rank() * count;
+        if (facts.input_is_larger()) output_offset = rank() * count;
     }
 }
 
@@ -108,7 +88,7 @@ void require_sizes(CollectiveKind kind, const Site& at, const ExprPtr& window) {
         at.b.Require(at.root, Compare::ge, integer(0));
         at.b.Require(at.root, Compare::lt, nranks());
     }
-    const Sizes sizes = sizes_of(kind, at);
+    const Sizes sizes = sizes_of(facts_of(kind), at);
     // A memory that holds input and output told the count itself, so it must come out even.
     if (at.in_place) {
         at.b.Require(size_of(at.input), Compare::eq, sizes.target);

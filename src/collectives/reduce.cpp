@@ -68,19 +68,19 @@ void pipeline(const Site& at) {
 
 std::vector<Entry> recipes() {
     return {
-        {{"mesh", "2", "2 N; root (P+3) N", "N", "1; root P-1", "rank order", "at once"},
+        {{"mesh", "2", "2 N; root (P+3) N", "N", "1; root P-1", "rank order", Reuse::at_once},
          mesh,
          one_block},
         {{"pipeline", "2 at a time", "2 N; root (P+1) N", "any", "1 per chunk; root P-1",
-          "rank order", "at once"},
+          "rank order", Reuse::at_once},
          pipeline,
          ring_of_blocks,
          TargetUse::stages_in_ring},
         {{"push", "1", "2 N; root (P+1) N", "P N, in whole lines", "1; root 0", "rank order",
-          "later"},
+          Reuse::later},
          push,
          inbox,
-         TargetUse::stages},
+         TargetUse::stages_in_boxes},
     };
 }
 

@@ -72,19 +72,22 @@ void pipeline(const Site& at) {
 
 std::vector<Entry> recipes() {
     return {
-        {{"mesh", "2", "(3P+1) N", "P N", "2(P-1)", "rank order", "at once"}, mesh, block_per_rank},
-        {{"ring", "P", "(5P-1) N", "P N", "P", "block i: ranks i+1, i+2, ... i (mod P)", "at once"},
+        {{"mesh", "2", "(3P+1) N", "P N", "2(P-1)", "rank order", Reuse::at_once},
+         mesh,
+         block_per_rank},
+        {{"ring", "P", "(5P-1) N", "P N", "P", "block i: ranks i+1, i+2, ... i (mod P)",
+          Reuse::at_once},
          ring,
          block_per_rank},
         {{"pipeline", "2 at a time", "(3P-1) N", "any", "P-1 per chunk, P-1", "rank order",
-          "at once"},
+          Reuse::at_once},
          pipeline,
          ring_of_block_per_rank,
          TargetUse::stages_in_ring},
-        {{"push", "1", "(3P-1) N", "P N, in whole lines", "P-1", "rank order", "later"},
+        {{"push", "1", "(3P-1) N", "P N, in whole lines", "P-1", "rank order", Reuse::later},
          push,
          inbox,
-         TargetUse::stages},
+         TargetUse::stages_in_boxes},
     };
 }
 

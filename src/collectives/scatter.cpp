@@ -82,18 +82,18 @@ void pipeline(const Site& at) {
 
 std::vector<Entry> recipes() {
     return {
-        {{"mesh", "2", "2 N; root (2P+2) N", "P N", "1; root P-1", "-", "at once"},
+        {{"mesh", "2", "2 N; root (2P+2) N", "P N", "1; root P-1", "-", Reuse::at_once},
          mesh,
          block_per_rank},
         {{"pipeline", "2 at a time", "2 N; root 2P N", "any", "1 per chunk; root P-1", "-",
-          "at once"},
+          Reuse::at_once},
          pipeline,
          ring_of_block_per_rank,
          TargetUse::stages_in_ring},
-        {{"push", "1", "2 N; root 2P N", "P N, in whole lines", "0; root P-1", "-", "later"},
+        {{"push", "1", "2 N; root 2P N", "P N, in whole lines", "0; root P-1", "-", Reuse::later},
          push,
          inbox,
-         TargetUse::stages},
+         TargetUse::stages_in_boxes},
     };
 }
 

@@ -8,10 +8,10 @@
 // (and a cache line, see plan.hpp), nothing is ever reset, and the next call on the same signals
 // starts where this one ended.
 //
-// Contract. When a closed recipe (reuse "at once") is done on a rank, no peer reads or writes that
+// Contract. When a closed recipe (Reuse::at_once) is done on a rank, no peer reads or writes that
 // rank's target any more, and none will until that rank enters the next collective. So the target
 // may be written at once, and any collective may follow any other on the same windows.
-// An open recipe (reuse "later") has one phase and returns as soon as the rank has its result:
+// An open recipe (Reuse::later) has one phase and returns as soon as the rank has its result:
 // peers may still read its target, or not yet have read what it put into theirs. Target and signals
 // are used again only once all ranks have returned from the call.
 #pragma once

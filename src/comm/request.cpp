@@ -17,15 +17,6 @@ namespace {
     throw Error(Fault::usage, fmt::format("{}: {}", name(call.kind), why));
 }
 
-// Elements of the larger buffer per element of `count`.
-bool input_is_larger(CollectiveKind kind) {
-    return kind == CollectiveKind::reduce_scatter || kind == CollectiveKind::scatter;
-}
-bool output_is_larger(CollectiveKind kind) {
-    return kind == CollectiveKind::allgather || kind == CollectiveKind::gather;
-}
-bool is_blocked_everywhere(CollectiveKind kind) { return kind == CollectiveKind::all_to_all; }
-
 std::uint64_t divided(const Call& call, std::uint64_t elements, int nranks) {
     const auto ranks = static_cast<std::uint64_t>(nranks);
     if (elements % ranks != 0) {
@@ -37,14 +28,13 @@ std::uint64_t divided(const Call& call, std::uint64_t elements, int nranks) {
 }
 
 std::uint64_t count_of(const Call& call, int nranks) {
+    const CollectiveFacts facts = facts_of(call.kind);
     if (call.single || call.window != nullptr) {
-        const bool blocks = input_is_larger(call.kind) || output_is_larger(call.kind) ||
-                            is_blocked_everywhere(call.kind);
-        return blocks ? divided(call, call.output_count, nranks) : call.output_count;
+        return facts.has_blocks() ? divided(call, call.output_count, nranks) : call.output_count;
     }
-    if (input_is_larger(call.kind)) return call.output_count;
-    if (is_blocked_everywhere(call.kind)) return divided(call, call.input_count, nranks);
-    return call.input_count;
+    if (facts.input_is_larger()) return call.output_count;
+    return facts.input == Share::blocks ? divided(call, call.input_count, nranks)
+                                        : call.input_count;
 }
 
 void check_counts(const Call& call, int nranks) {
@@ -73,14 +63,16 @@ bool lies_in_place(const Call& call, std::uint64_t block_bytes, int rank) {
     const std::uint64_t at = block_bytes * static_cast<std::uint64_t>(rank);
     const auto* input = static_cast<const std::byte*>(call.input);
     const auto* output = static_cast<const std::byte*>(call.output);
-    if (output_is_larger(call.kind)) return input == output + at;
-    if (input_is_larger(call.kind)) return output == input + at;
+    const CollectiveFacts facts = facts_of(call.kind);
+    if (facts.output_is_larger()) return input == output + at;
+    if (facts.input_is_larger()) return output == input + at;
     return input == output;
 }
 
 bool uses_both_buffers(const Call& call, int rank) {
+    const CollectiveFacts facts = facts_of(call.kind);
     return call.input != nullptr && call.output != nullptr && call.input_count > 0 &&
-           call.output_count > 0 && (!has_root(call.kind) || call.root == rank);
+           call.output_count > 0 && facts.gives(rank, call.root) && facts.gets(rank, call.root);
 }
 
 Placement placement_of(const Call& call, std::uint64_t count, int rank) {
@@ -88,15 +80,15 @@ Placement placement_of(const Call& call, std::uint64_t count, int rank) {
     if (call.single) return Placement::in_place;
     if (!uses_both_buffers(call, rank)) return Placement::separate;
     const std::uint64_t element_bytes = bytes_of(call.element);
-    if (call.kind != CollectiveKind::all_to_all_v &&
-        lies_in_place(call, count * element_bytes, rank)) {
+    const bool has_form_in_place = !facts_of(call.kind).is_counted();
+    if (has_form_in_place && lies_in_place(call, count * element_bytes, rank)) {
         return Placement::in_place;
     }
     if (overlap(call.input, call.input_count * element_bytes, call.output,
                 call.output_count * element_bytes)) {
-        reject(call, call.kind == CollectiveKind::all_to_all_v
-                         ? "input and output overlap; there is no in-place form"
-                         : "input and output overlap, but not as an in-place call needs it");
+        reject(call, has_form_in_place
+                         ? "input and output overlap, but not as an in-place call needs it"
+                         : "input and output overlap; there is no in-place form");
     }
     return Placement::separate;
 }
@@ -123,7 +115,7 @@ std::byte* writable(const void* data) {
 Shape Group::shape_of(const Call& call) const {
     Shape shape;
     shape.kind = call.kind;
-    if (call.kind == CollectiveKind::barrier) return shape;
+    if (!facts_of(call.kind).has_data()) return shape;
     if (call.output_element != call.element) {
         reject(call, fmt::format("input is {}, but output is {}", name(call.element),
                                  name(call.output_element)));
@@ -136,7 +128,7 @@ Shape Group::shape_of(const Call& call) const {
         }
         shape.root = call.root;
     }
-    if (call.kind == CollectiveKind::all_to_all_v) {
+    if (facts_of(call.kind).is_counted()) {
         check_counts(call, nranks());
         shape.count = hash_of(call.counts);
         shape.counts.assign(call.counts.begin(), call.counts.end());
@@ -160,7 +152,7 @@ Request Group::request_of(const Call& call, const Routine& routine) const {
     Request request;
     request.routine = &routine;
     const Placement placement = routine.shape.placement;
-    if (call.kind == CollectiveKind::barrier) return request;
+    if (!facts_of(call.kind).has_data()) return request;
     if (placement == Placement::window) {
         request.window = symmetric(*call.window, *this);
         return request;
@@ -178,8 +170,9 @@ Request Group::request_of(const Call& call, const Routine& routine) const {
         check_buffer(call, "output", call.output, call.output_count, routine.output_count);
     }
     if (placement == Placement::in_place) {
-        request.arguments[0] = input_is_larger(call.kind) ? writable(call.input)
-                                                          : static_cast<std::byte*>(call.output);
+        const bool is_input = facts_of(call.kind).input_is_larger();
+        request.arguments[0] =
+            is_input ? writable(call.input) : static_cast<std::byte*>(call.output);
     } else {
         request.arguments = {writable(call.input), static_cast<std::byte*>(call.output)};
     }

@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 
+#include "collectives/catalogue.hpp"
 #include "peal/error.hpp"
 #include "plan/compile_rank.hpp"
 
@@ -24,7 +25,7 @@ Collective collective_of(const Shape& shape, const Rule& rule) {
     collective.mode = rule.mode;
     collective.element = shape.element;
     collective.op = shape.op;
-    collective.count = shape.kind == CollectiveKind::all_to_all_v ? 0 : shape.count;
+    collective.count = facts_of(shape.kind).is_counted() ? 0 : shape.count;
     collective.root = shape.root;
     collective.counts = shape.counts;
     collective.placement = rule.reach ? reached(shape.placement) : shape.placement;
@@ -34,7 +35,7 @@ Collective collective_of(const Shape& shape, const Rule& rule) {
 
 // A call without data still meets whom it would meet: it is a barrier.
 bool is_empty(const Shape& shape) {
-    if (shape.kind != CollectiveKind::all_to_all_v) return shape.count == 0;
+    if (!facts_of(shape.kind).is_counted()) return shape.count == 0;
     return std::all_of(shape.counts.begin(), shape.counts.end(), [](auto n) { return n == 0; });
 }
 
@@ -46,10 +47,15 @@ Collective barrier_of(const Table& table, int nranks) {
 }
 
 bool is_closed(const Collective& collective) {
-    for (const Recipe& recipe : recipes(collective.kind)) {
-        if (recipe.mode == collective.mode) return recipe.reuse == "at once";
-    }
-    return false;
+    return reuse_of(collective.kind, collective.mode) == Reuse::at_once;
+}
+
+// Whether each sender has a box of its own in the window, and it fits in a line with the signal.
+bool fits_in_lines(const Routine& routine, std::uint64_t window_bytes, int nranks) {
+    const collectives::Entry& recipe = collectives::entry(routine.shape.kind, routine.mode);
+    return recipe.use == collectives::TargetUse::stages_in_boxes &&
+           routine.shape.count * bytes_of(routine.shape.element) <= kLinePayload &&
+           window_bytes <= static_cast<std::uint64_t>(nranks) * kCacheLineBytes;
 }
 
 std::uint64_t window_bytes(const Plan& plan) {
@@ -63,7 +69,6 @@ std::uint64_t window_bytes(const Plan& plan) {
 // Where the plan's data window goes; false if it fits nowhere.
 bool settle(Routine& routine, bool reaches, bool closed, int nranks, const RoutineLimits& limits) {
     const std::uint64_t bytes = window_bytes(routine.plan);
-    const std::uint64_t block = routine.shape.count * bytes_of(routine.shape.element);
     if (bytes == 0) {
         routine.lane = Lane::none;
     } else if (reaches) {
@@ -74,9 +79,7 @@ bool settle(Routine& routine, bool reaches, bool closed, int nranks, const Routi
     } else if (closed) {
         routine.lane = Lane::bulk;
         return bytes <= limits.bulk_bytes;
-    } else if (routine.mode == "push" && block <= kLinePayload &&
-               bytes <= static_cast<std::uint64_t>(nranks) * kCacheLineBytes &&
-               routine.shape.kind != CollectiveKind::all_to_all_v) {
+    } else if (fits_in_lines(routine, bytes, nranks)) {
         routine.lane = Lane::line;
     } else if (bytes <= limits.box_bytes) {
         routine.lane = Lane::box;
@@ -90,9 +93,9 @@ bool settle(Routine& routine, bool reaches, bool closed, int nranks, const Routi
 }
 
 Hearing hearing_in(CollectiveKind kind) {
-    using enum CollectiveKind;
-    if (!has_root(kind)) return Hearing::all_from_all;
-    return kind == reduce || kind == gather ? Hearing::root_from_all : Hearing::all_from_root;
+    const CollectiveFacts facts = facts_of(kind);
+    if (!facts.has_root()) return Hearing::all_from_all;
+    return facts.getters == Holders::root ? Hearing::root_from_all : Hearing::all_from_root;
 }
 
 Routine::Wiring wiring_of(const Plan& plan) {
@@ -111,17 +114,16 @@ Routine::Wiring wiring_of(const Plan& plan) {
 }
 
 void describe_buffers(Routine& routine, const Collective& collective, int rank, int nranks) {
-    using enum CollectiveKind;
+    const CollectiveFacts facts = facts_of(collective.kind);
     routine.input_count = input_count(collective, rank, nranks);
     routine.output_count = output_count(collective, rank, nranks);
-    const bool is_root = rank == collective.root;
-    routine.needs_input = is_root || collective.kind != scatter;
-    routine.needs_output = is_root || (collective.kind != reduce && collective.kind != gather);
+    routine.needs_input = facts.gives(rank, collective.root);
+    routine.needs_output = facts.gets(rank, collective.root);
 }
 
 // Bytes by which the table chooses.
 std::uint64_t message_bytes(const Shape& shape, int nranks) {
-    if (shape.kind != CollectiveKind::all_to_all_v) return shape.count * bytes_of(shape.element);
+    if (!facts_of(shape.kind).is_counted()) return shape.count * bytes_of(shape.element);
     std::int64_t most = 0;
     for (int to = 0; to < nranks; ++to) {
         std::int64_t received = 0;

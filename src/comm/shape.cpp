@@ -58,10 +58,10 @@ std::string describe(Stamp stamp) {
     if (tag == kAffairTag) return describe_affair(stamp);
     if (tag == kKernelTag) return fmt::format("kernel {:011x}", count);
     const auto kind = static_cast<CollectiveKind>(tag - 1);
-    if (kind == CollectiveKind::barrier) return "barrier";
+    if (!facts_of(kind).has_data()) return std::string(name(kind));
     const auto element = static_cast<Element>(bits(stamp, kElementShift, 4));
     std::string text(name(kind));
-    if (kind == CollectiveKind::all_to_all_v) {
+    if (facts_of(kind).is_counted()) {
         text += fmt::format(" of {}, counts {:011x}", name(element), count);
     } else {
         text += fmt::format(" of {} {}", count, name(element));

@@ -107,6 +107,9 @@ Numbers exchanged_v(const Collective& collective, const std::vector<Numbers>& in
 
 std::optional<Numbers> result_of(const Collective& collective, const std::vector<Numbers>& inputs,
                                  std::size_t rank) {
+    if (!facts_of(collective.kind).gets(static_cast<int>(rank), collective.root)) {
+        return std::nullopt;
+    }
     const auto root = static_cast<std::size_t>(collective.root);
     switch (collective.kind) {
         case CollectiveKind::allreduce: return combined(collective, inputs);
@@ -116,22 +119,17 @@ std::optional<Numbers> result_of(const Collective& collective, const std::vector
         case CollectiveKind::broadcast: return inputs[root];
         case CollectiveKind::all_to_all: return exchanged(collective, inputs, rank);
         case CollectiveKind::all_to_all_v: return exchanged_v(collective, inputs, rank);
-        case CollectiveKind::reduce:
-            return rank == root ? std::optional(combined(collective, inputs)) : std::nullopt;
-        case CollectiveKind::gather:
-            return rank == root ? std::optional(joined(inputs)) : std::nullopt;
+        case CollectiveKind::reduce: return combined(collective, inputs);
+        case CollectiveKind::gather: return joined(inputs);
         case CollectiveKind::scatter: return slice(inputs[root], rank, collective.count);
         case CollectiveKind::barrier: return std::nullopt;
     }
     return std::nullopt;
 }
 
-Region region(const Collective& collective, std::uint64_t size, int rank, int nranks) {
-    // A single block lies at its rank's place when the memory has a block per rank.
-    const bool per_rank =
-        input_count(collective, rank, nranks) != output_count(collective, rank, nranks);
-    const bool single = per_rank && size == collective.count;
-    return {single ? static_cast<std::uint64_t>(rank) * collective.count : 0, size};
+// In a memory that holds input and output, a single block of several lies at its rank's place.
+Region region(const Collective& collective, bool is_one_of_several, std::uint64_t size, int rank) {
+    return {is_one_of_several ? static_cast<std::uint64_t>(rank) * collective.count : 0, size};
 }
 
 }  // namespace
@@ -159,11 +157,13 @@ std::vector<std::optional<Bytes>> expected(const Collective& collective, int nra
 }
 
 Region input_region(const Collective& collective, int rank, int nranks) {
-    return region(collective, input_count(collective, rank, nranks), rank, nranks);
+    return region(collective, facts_of(collective.kind).output_is_larger(),
+                  input_count(collective, rank, nranks), rank);
 }
 
 Region output_region(const Collective& collective, int rank, int nranks) {
-    return region(collective, output_count(collective, rank, nranks), rank, nranks);
+    return region(collective, facts_of(collective.kind).input_is_larger(),
+                  output_count(collective, rank, nranks), rank);
 }
 
 std::optional<std::string> difference(Element element, int rank, const std::byte* found,

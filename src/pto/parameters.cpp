@@ -195,15 +195,12 @@ Parameter parameter_from(std::string_view text, int nranks) { return Reader(text
 
 std::vector<Parameter> preset(const Collective& collective, int nranks) {
     const auto ranks = static_cast<std::uint64_t>(nranks);
-    const std::uint64_t one = collective.count;
-    const std::uint64_t all = one * ranks;
-    std::uint64_t in = one, out = one, window = one;
     switch (collective.kind) {
         case CollectiveKind::allreduce:
-        case CollectiveKind::broadcast: break;
-        case CollectiveKind::allgather: out = all; break;
-        case CollectiveKind::reduce_scatter: in = window = all; break;
-        case CollectiveKind::all_to_all: in = out = window = all; break;
+        case CollectiveKind::broadcast:
+        case CollectiveKind::allgather:
+        case CollectiveKind::reduce_scatter:
+        case CollectiveKind::all_to_all: break;
         default:
             throw Error(
                 Fault::usage,
@@ -217,12 +214,14 @@ std::vector<Parameter> preset(const Collective& collective, int nranks) {
                                 "i8 or u8",
                                 name(collective.element)));
     }
-    Parameter scratch = memory(Kind::window, collective.element, window);
+    const std::uint64_t in = input_count(collective, 0, nranks);
+    const std::uint64_t out = output_count(collective, 0, nranks);
+    Parameter scratch = memory(Kind::window, collective.element, in);  // peers read it there
     scratch.signal_rows = 2 * ranks;
     std::vector<Parameter> list = {memory(Kind::in, collective.element, in),
                                    memory(Kind::out, collective.element, out), scratch,
                                    plain(Kind::nranks)};
-    if (collective.kind == CollectiveKind::broadcast) {
+    if (has_root(collective.kind)) {
         list.push_back(plain(Kind::scalar, collective.root));
     }
     list.push_back(plain(Kind::context));

@@ -265,7 +265,7 @@ private:
 
 // The smallest number of ranks that may make sense of it.
 int fewest_ranks(const Collective& collective) {
-    if (collective.kind != CollectiveKind::all_to_all_v) return std::max(collective.root, 0) + 1;
+    if (!facts_of(collective.kind).is_counted()) return std::max(collective.root, 0) + 1;
     int ranks = 1;
     while (static_cast<std::size_t>(ranks) * static_cast<std::size_t>(ranks) <
            collective.counts.size()) {

@@ -119,7 +119,7 @@ TEST(OpenRecipe, NeedsItsWindowsInTurn) {
         const auto recipe = std::find_if(list.begin(), list.end(), [&](const Recipe& candidate) {
             return candidate.mode == each.mode;
         });
-        EXPECT_EQ(verdict, recipe->reuse == "later" ? Verdict::violated : Verdict::proved)
+        EXPECT_EQ(verdict, recipe->reuse == Reuse::later ? Verdict::violated : Verdict::proved)
             << name(each.kind) << " " << each.mode;
     }
 }

@@ -51,10 +51,7 @@ constexpr Shape kShapes[] = {{1, 257},    {1, 100003}, {2, 1}, {2, 257}, {2, 400
                              {3, 400001}, {4, 37},     {5, 1}, {5, 130}, {8, 257}};
 
 bool may_reuse_at_once(const Collective& collective) {
-    for (const Recipe& recipe : recipes(collective.kind)) {
-        if (recipe.mode == collective.mode) return recipe.reuse == "at once";
-    }
-    return false;
+    return reuse_of(collective.kind, collective.mode) == Reuse::at_once;
 }
 
 // What a rank may do next with windows that may be used again at once: overwrite its own.

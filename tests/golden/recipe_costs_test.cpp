@@ -355,7 +355,7 @@ TEST(RecipeCosts, DocumentationHasEveryRow) {
             std::stringstream row;
             row << "| " << name(kind) << " | " << recipe.mode << " | " << recipe.steps << " | "
                 << recipe.bytes << " | " << recipe.window << " | " << recipe.signals << " | "
-                << recipe.order << " | " << recipe.reuse << " |\n";
+                << recipe.order << " | " << name(recipe.reuse) << " |\n";
             EXPECT_NE(text.str().find(row.str()), std::string::npos) << row.str();
         }
     }

@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "collectives/catalogue.hpp"
+#include "peal/builder.hpp"
+#include "peal/error.hpp"
+#include "peal/ops.hpp"
+
+namespace peal {
+namespace facts_test {
+
+using enum CollectiveKind;
+
+bool has_operand(CollectiveKind kind, std::string_view wanted) {
+    const auto& operands = ir::find_op(collectives::op_of(kind))->operands;
+    return std::any_of(operands.begin(), operands.end(),
+                       [&](const ir::OperandSpec& operand) { return operand.name == wanted; });
+}
+
+bool has_attribute(CollectiveKind kind, std::string_view wanted) {
+    const auto& attributes = ir::find_op(collectives::op_of(kind))->attributes;
+    return std::any_of(
+        attributes.begin(), attributes.end(),
+        [&](const ir::AttributeSpec& attribute) { return attribute.name == wanted; });
+}
+
+TEST(Facts, AreWhatTheOpsSay) {
+    for (const CollectiveKind kind : kCollectives) {
+        const CollectiveFacts facts = facts_of(kind);
+        EXPECT_EQ(facts.has_root(), has_operand(kind, "root")) << name(kind);
+        EXPECT_EQ(facts.is_counted(), has_operand(kind, "counts")) << name(kind);
+        EXPECT_EQ(facts.has_data(), has_operand(kind, "target")) << name(kind);
+        EXPECT_EQ(facts.has_data(), has_operand(kind, "input")) << name(kind);
+        EXPECT_EQ(facts.reduces, has_attribute(kind, "op")) << name(kind);
+    }
+}
+
+std::vector<CollectiveKind> kinds_that(bool (*is_so)(const CollectiveFacts& facts)) {
+    std::vector<CollectiveKind> list;
+    for (const CollectiveKind kind : kCollectives) {
+        if (is_so(facts_of(kind))) list.push_back(kind);
+    }
+    return list;
+}
+
+TEST(Facts, OfSizes) {
+    using Kinds = std::vector<CollectiveKind>;
+    EXPECT_EQ(kinds_that([](const auto& facts) { return facts.input_is_larger(); }),
+              (Kinds{reduce_scatter, scatter}));
+    EXPECT_EQ(kinds_that([](const auto& facts) { return facts.output_is_larger(); }),
+              (Kinds{allgather, gather}));
+    EXPECT_EQ(kinds_that([](const auto& facts) { return facts.has_blocks(); }),
+              (Kinds{reduce_scatter, allgather, all_to_all, gather, scatter}));
+    EXPECT_EQ(kinds_that([](const auto& facts) { return facts.is_counted(); }),
+              (Kinds{all_to_all_v}));
+    EXPECT_EQ(kinds_that([](const auto& facts) { return !facts.has_data(); }), (Kinds{barrier}));
+}
+
+TEST(Facts, OfWhoGivesAndGets) {
+    using Kinds = std::vector<CollectiveKind>;
+    EXPECT_EQ(kinds_that([](const auto& facts) { return !facts.gives(1, 0) && facts.gives(0, 0); }),
+              (Kinds{broadcast, scatter}));
+    EXPECT_EQ(kinds_that([](const auto& facts) { return !facts.gets(1, 0) && facts.gets(0, 0); }),
+              (Kinds{reduce, gather}));
+    EXPECT_EQ(kinds_that([](const auto& facts) { return facts.has_root(); }),
+              (Kinds{broadcast, reduce, gather, scatter}));
+    EXPECT_EQ(kinds_that([](const auto& facts) { return facts.reduces; }),
+              (Kinds{allreduce, reduce_scatter, reduce}));
+    EXPECT_FALSE(facts_of(barrier).gives(0, 0));
+    EXPECT_FALSE(facts_of(barrier).gets(0, 0));
+}
+
+TEST(Facts, GiveTheSizesOfBuffers) {
+    for (const CollectiveKind kind : kCollectives) {
+        Collective collective;
+        collective.kind = kind;
+        collective.count = 7;
+        if (kind == all_to_all_v) collective.counts = {1, 2, 3, 4, 5, 6, 7, 8, 9};
+        const auto expected = [&](Share share, std::uint64_t counted) -> std::uint64_t {
+            switch (share) {
+                case Share::nothing: return 0;
+                case Share::block: return 7;
+                case Share::blocks: return 21;
+                case Share::counted: return counted;
+            }
+            return 0;
+        };
+        EXPECT_EQ(input_count(collective, 1, 3), expected(facts_of(kind).input, 4 + 5 + 6));
+        EXPECT_EQ(output_count(collective, 1, 3), expected(facts_of(kind).output, 2 + 5 + 8));
+    }
+}
+
+TEST(Recipes, SayWhenTheirWindowIsFree) {
+    EXPECT_EQ(name(Reuse::at_once), "at once");
+    EXPECT_EQ(name(Reuse::later), "later");
+    for (const CollectiveKind kind : kCollectives) {
+        EXPECT_EQ(reuse_of(kind, "auto"), Reuse::at_once);
+        for (const Recipe& recipe : recipes(kind)) {
+            const bool is_open = recipe.mode == "push" || recipe.mode == "pull";
+            EXPECT_EQ(reuse_of(kind, recipe.mode), is_open ? Reuse::later : Reuse::at_once)
+                << name(kind) << " " << recipe.mode;
+        }
+    }
+}
+
+// The op refuses what the recipe cannot do.
+TEST(Recipes, ThatStageNeedPrivateMemory) {
+    for (const CollectiveKind kind : kCollectives) {
+        if (!facts_of(kind).has_data() || facts_of(kind).is_counted()) continue;
+        for (const Recipe& recipe : recipes(kind)) {
+            ir::KernelBuilder k("kernel");
+            std::vector<ir::ExprPtr> operands = {k.Window("data", Element::f32, {ir::integer(8)}),
+                                                 k.Window("signal", Element::i64, {ir::nranks()})};
+            if (has_root(kind)) operands.push_back(ir::integer(0));
+            const auto call = [&] {
+                k.Body().Emit(ir::make_call(collectives::op_of(kind), operands,
+                                            {{"mode", std::string(recipe.mode)}}));
+            };
+            if (offers(kind, recipe.mode, Placement::window)) {
+                EXPECT_NO_THROW(call()) << name(kind) << " " << recipe.mode;
+            } else {
+                EXPECT_THROW(call(), Error) << name(kind) << " " << recipe.mode;
+            }
+        }
+    }
+}
+
+// What may share the line of a signal comes in a box of `count` elements from each sender.
+TEST(Recipes, StageInBoxesWhereEachSenderHasOne) {
+    for (const CollectiveKind kind : kCollectives) {
+        for (const collectives::Entry& entry : collectives::entries(kind)) {
+            EXPECT_EQ(entry.use == collectives::TargetUse::stages_in_boxes,
+                      entry.target_size == collectives::inbox)
+                << name(kind) << " " << entry.row.mode;
+        }
+    }
+}
+
+}  // namespace facts_test
+}  // namespace peal
