@@ -12,7 +12,7 @@
 #include "cli/commands.hpp"
 #include "cli/measure.hpp"
 #include "cli/table.hpp"
-#include "comm/table.hpp"
+#include "comm/profile.hpp"
 #include "peal/error.hpp"
 
 namespace peal::cli {

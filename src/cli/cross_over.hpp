@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "comm/table.hpp"
+#include "comm/profile.hpp"
 
 namespace peal::cli {
 

@@ -14,9 +14,10 @@
 
 #include <fmt/format.h>
 
-#include "shm/machine.hpp"
+#include "collectives/rules.hpp"
 #include "peal/communicator.hpp"
 #include "peal/error.hpp"
+#include "shm/machine.hpp"
 
 namespace peal::cli {
 namespace {
@@ -225,9 +226,10 @@ std::uint64_t input_bytes(const Load& load, int nranks) {
 }
 
 bool is_called_on_windows(CollectiveKind kind) {
-    using enum CollectiveKind;
-    return kind == allreduce || kind == reduce_scatter || kind == allgather || kind == broadcast ||
-           kind == all_to_all;
+    const auto rules = collectives::rules();
+    return std::any_of(rules.begin(), rules.end(), [kind](const collectives::Rule& rule) {
+        return rule.kind == kind && rule.where == collectives::Where::window;
+    });
 }
 
 std::vector<Timing> measure(int nranks, const std::vector<Load>& loads,

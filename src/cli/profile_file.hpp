@@ -5,7 +5,7 @@
 #include <optional>
 #include <string>
 
-#include "comm/table.hpp"
+#include "comm/profile.hpp"
 
 namespace peal::cli {
 

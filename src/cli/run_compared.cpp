@@ -13,13 +13,6 @@
 namespace peal::cli {
 namespace {
 
-std::string algorithm_of(const Target& target, const Collective& collective) {
-    if (!target.collective) return "-";
-    if (collective.mode != "auto") return collective.mode;
-    const std::uint64_t bytes = collective.count * bytes_of(collective.element);
-    return fmt::format("auto: {}", choose_mode(collective.kind, bytes, target.nranks));
-}
-
 std::string title_of(const Target& target, const Collective& collective) {
     return target.collective ? target.kernel
                              : fmt::format("{} as {}", target.kernel, name(collective.kind));
@@ -31,7 +24,7 @@ void print_result(const Target& target, const Collective& collective, const std:
     const std::string op(has_reduction(collective.kind) ? name(collective.op) : "-");
     if (options.json) {
         nlohmann::ordered_json json = {{"target", title_of(target, collective)},
-                                       {"algorithm", algorithm_of(target, collective)},
+                                       {"algorithm", algorithm_of(target)},
                                        {"ranks", target.nranks},
                                        {"elements", collective.count},
                                        {"dtype", name(collective.element)},
@@ -47,7 +40,7 @@ void print_result(const Target& target, const Collective& collective, const std:
     fmt::print("{}",
                to_table({{"collective", "algorithm", "ranks", "elements", "type", "op", "calls",
                           "golden", "proof", "time"},
-                         {title_of(target, collective), algorithm_of(target, collective),
+                         {title_of(target, collective), algorithm_of(target),
                           std::to_string(target.nranks), std::to_string(collective.count),
                           std::string(name(collective.element)), op, std::to_string(options.calls),
                           golden, proof, duration_text(outcome.seconds)}}));

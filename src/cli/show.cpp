@@ -20,7 +20,14 @@ struct ShowOptions {
     std::optional<int> rank;
 };
 
-void show_plans(const std::vector<Plan>& plans, const ShowOptions& options) {
+// Names the recipe that was chosen for a collective.
+std::string title_of(const Target& target) {
+    const bool was_chosen = target.collective && target.collective->mode == "auto";
+    return was_chosen ? fmt::format("algorithm {}\n", algorithm_of(target)) : "";
+}
+
+void show_plans(const Target& target, const ShowOptions& options) {
+    const std::vector<Plan> plans = plans_for(target);
     const auto nranks = static_cast<int>(plans.size());
     if (options.rank && (*options.rank < 0 || *options.rank >= nranks)) {
         throw Error(Fault::usage,
@@ -28,7 +35,7 @@ void show_plans(const std::vector<Plan>& plans, const ShowOptions& options) {
     }
     if (!options.rank && options.json) return fmt::print("{}\n", to_json(plans));
     const Plan& plan = plans[static_cast<std::size_t>(options.rank.value_or(0))];
-    fmt::print("{}\n", options.json ? to_json(plan) : to_text(plan));
+    fmt::print("{}\n", options.json ? to_json(plan) : title_of(target) + to_text(plan));
 }
 
 int show(const ShowOptions& options) {
@@ -42,7 +49,7 @@ int show(const ShowOptions& options) {
     }
     if (options.ir) fmt::print("{}", print(*target.program.find(target.kernel)));
     if (options.lowered) fmt::print("{}", print(*lower(target.program).find(target.kernel)));
-    if (options.plan || (!options.ir && !options.lowered)) show_plans(plans_for(target), options);
+    if (options.plan || (!options.ir && !options.lowered)) show_plans(target, options);
     return kFine;
 }
 

@@ -235,6 +235,14 @@ Collective collective_for(CollectiveKind kind, const TargetOptions& options, int
     return collective;
 }
 
+std::string algorithm_of(const Target& target) {
+    if (!target.collective) return "-";
+    const Collective& collective = *target.collective;
+    if (collective.mode != "auto") return collective.mode;
+    const std::uint64_t bytes = collective.count * bytes_of(collective.element);
+    return fmt::format("auto: {}", choose_mode(collective.kind, bytes, target.nranks));
+}
+
 Target resolve(const TargetOptions& options) {
     if (is_pto_kernel(options.target)) return trace_kernel(compile_kernel(options), options);
     refuse_pto_options(options);

@@ -70,6 +70,10 @@ struct Target {
 // stderr. Throws Error.
 Target resolve(const TargetOptions& options);
 
+// The recipe of a built-in collective: "ring", or "auto: mesh" where the table of recipes chose it;
+// "-" for kernels.
+std::string algorithm_of(const Target& target);
+
 // The collective of that name with these options; `settings` may hold counts.
 Collective collective_for(CollectiveKind kind, const TargetOptions& options, int nranks);
 

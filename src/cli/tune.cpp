@@ -167,8 +167,8 @@ void run_trial(const Trial& trial, std::vector<Field>& fields, int nranks, doubl
     for (Field& field : fields) {
         std::vector<double>* const times = seconds_in(field, trial);
         if (!times) continue;
-        table.rules.push_back({field.survey.kind, trial.on_window, kMaxRanks, comm::Rule::kAny,
-                               trial.candidate.mode, trial.candidate.stage_bytes,
+        table.rules.push_back({field.survey.kind, comm::where_of(trial.on_window), kMaxRanks,
+                               comm::Rule::kAny, trial.candidate.mode, trial.candidate.stage_bytes,
                                trial.candidate.reach});
         loads.insert(loads.end(), field.loads.begin(), field.loads.end());
         for (double& time : *times) results.push_back(&time);
@@ -207,7 +207,7 @@ std::string table_text(const comm::Table& table) {
     std::vector<std::vector<std::string>> rows = {
         {"collective", "data", "ranks up to", "bytes up to", "recipe", "stage KiB"}};
     const auto data_of = [](const comm::Rule& rule) {
-        return rule.on_window ? "window" : rule.reach ? "reached" : "private";
+        return rule.where == comm::Where::window ? "window" : rule.reach ? "reached" : "private";
     };
     for (const comm::Rule& rule : table.rules) {
         rows.push_back({std::string(name(rule.kind)), data_of(rule),

@@ -40,13 +40,13 @@ const std::vector<Row>& rows() {
 
 const Row& row(CollectiveKind kind) { return rows()[static_cast<std::size_t>(kind)]; }
 
-// if <first row applies> { its recipe } else if ... else { the last row's recipe }
-void lower_choice(CollectiveKind kind, const Site& at, std::span<const Choice> choices) {
-    const Choice& choice = choices.front();
-    const auto apply = [&](LoweringBuilder& b) { entry(kind, choice.mode).lower(at.in(b)); };
-    if (choices.size() == 1) return apply(at.b);
-    at.b.EmitIf(condition_of(choice, at), apply,
-                [&](LoweringBuilder& b) { lower_choice(kind, at.in(b), choices.subspan(1)); });
+// if <the first rule fits> { its recipe } else if ... else { the last rule's recipe }
+void lower_choice(const Site& at, std::span<const Rule> rules) {
+    const Rule& rule = rules.front();
+    const auto apply = [&](LoweringBuilder& b) { entry(rule.kind, rule.mode).lower(at.in(b)); };
+    if (rules.size() == 1) return apply(at.b);
+    at.b.EmitIf(condition_of(rule, at), apply,
+                [&](LoweringBuilder& b) { lower_choice(at.in(b), rules.subspan(1)); });
 }
 
 }  // namespace
@@ -54,7 +54,7 @@ void lower_choice(CollectiveKind kind, const Site& at, std::span<const Choice> c
 const std::vector<Entry>& entries(CollectiveKind kind) { return row(kind).entries; }
 
 const Entry& entry(CollectiveKind kind, std::string_view mode) {
-    const std::string_view wanted = mode == "auto" ? choices(kind).front().mode : mode;
+    const std::string_view wanted = mode == "auto" ? rules_of_auto(kind).front().mode : mode;
     for (const Entry& entry : entries(kind)) {
         if (entry.row.mode == wanted) return entry;
     }
@@ -85,7 +85,7 @@ void lower_composite(const ir::Call& composite, LoweringBuilder& builder) {
     const TargetSize target_size = entry(kind, mode).target_size;
     require_sizes(kind, at, target_size ? target_size(at) : nullptr);
     if (mode == "auto") {
-        lower_choice(kind, at, choices(kind));
+        lower_choice(at, rules_of_auto(kind));
     } else {
         entry(kind, mode).lower(at);
     }

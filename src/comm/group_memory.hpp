@@ -7,8 +7,8 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "comm/profile.hpp"
 #include "comm/shape.hpp"
-#include "comm/table.hpp"
 #include "comm/turns.hpp"
 #include "shm/world.hpp"
 

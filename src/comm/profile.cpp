@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tables as files.
+#include "comm/profile.hpp"
+
 #include <algorithm>
 #include <cstdlib>
 #include <fstream>
@@ -8,7 +9,6 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
-#include "comm/table.hpp"
 #include "peal/error.hpp"
 
 namespace peal::comm {
@@ -24,7 +24,7 @@ using Json = nlohmann::ordered_json;
 
 Json json_of(const Rule& rule) {
     Json json = {{"collective", name(rule.kind)}};
-    if (rule.on_window) json["on_window"] = true;
+    if (rule.where == Where::window) json["on_window"] = true;
     if (rule.max_ranks != kMaxRanks) json["max_ranks"] = rule.max_ranks;
     if (rule.max_bytes != Rule::kAny) json["max_bytes"] = rule.max_bytes;
     json["mode"] = rule.mode;
@@ -41,7 +41,8 @@ bool has_recipe(const Rule& rule) {
 
 bool is_offered(const Rule& rule) {
     if (rule.reach) return may_reach(rule.kind, rule.mode);
-    return offers(rule.kind, rule.mode, rule.on_window ? Placement::window : Placement::separate);
+    const bool on_window = rule.where == Where::window;
+    return offers(rule.kind, rule.mode, on_window ? Placement::window : Placement::separate);
 }
 
 class RuleReader {
@@ -62,17 +63,18 @@ public:
         const auto kind = collective_from(collective);
         if (!kind) fail(fmt::format("there is no collective '{}'", collective));
         rule.kind = *kind;
-        rule.on_window = flag("on_window");
+        const bool on_window = flag("on_window");
+        rule.where = where_of(on_window);
         rule.max_ranks = static_cast<int>(number("max_ranks", kMaxRanks, kMaxRanks));
         rule.max_bytes = number("max_bytes", Rule::kAny, Rule::kAny);
         rule.mode = text("mode");
         rule.reach = flag("reach");
-        if (rule.reach && rule.on_window) fail("'reach' is for private buffers");
+        if (rule.reach && on_window) fail("'reach' is for private buffers");
         if (!has_recipe(rule) || !is_offered(rule)) {
             fail(fmt::format("{} has no recipe '{}'{}", collective, rule.mode,
-                             rule.on_window ? " on a window"
-                             : rule.reach   ? " that reaches private buffers"
-                                            : ""));
+                             on_window    ? " on a window"
+                             : rule.reach ? " that reaches private buffers"
+                                          : ""));
         }
         rule.stage_bytes = number("stage_bytes", 0, kMaxStageBytes);
         return rule;
@@ -108,11 +110,11 @@ private:
 
 void require_complete(const Table& table) {
     for (const Rule& rule : built_in_table().rules) {
-        const auto rules = table.choices(rule.kind, rule.on_window, Rule::kAny, kMaxRanks);
+        const bool on_window = rule.where == Where::window;
+        const auto rules = table.choices(rule.kind, on_window, Rule::kAny, kMaxRanks);
         if (std::all_of(rules.begin(), rules.end(), [](const Rule* r) { return r->reach; })) {
-            reject(table.origin,
-                   fmt::format("no rule for {}{} of any size on any number of ranks",
-                               name(rule.kind), rule.on_window ? " on a window" : ""));
+            reject(table.origin, fmt::format("no rule for {}{} of any size on any number of ranks",
+                                             name(rule.kind), on_window ? " on a window" : ""));
         }
     }
 }
@@ -127,6 +129,19 @@ std::string contents_of(const std::string& path) {
 }
 
 }  // namespace
+
+std::vector<const Rule*> Table::choices(CollectiveKind kind, bool on_window, std::uint64_t bytes,
+                                        int nranks) const {
+    return collectives::fitting(rules, kind, where_of(on_window), bytes, nranks);
+}
+
+Table built_in_table() {
+    Table table{"built in", {}};
+    for (const Rule& rule : collectives::rules()) {
+        if (rule.where != Where::target) table.rules.push_back(rule);
+    }
+    return table;
+}
 
 std::string to_json(const Table& table) {
     Json rules = Json::array();

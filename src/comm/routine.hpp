@@ -10,8 +10,8 @@
 #include <utility>
 #include <vector>
 
+#include "comm/profile.hpp"
 #include "comm/shape.hpp"
-#include "comm/table.hpp"
 #include "comm/turns.hpp"
 #include "engine/tape.hpp"
 #include "peal/plan.hpp"

@@ -12,7 +12,7 @@
 #include <fmt/format.h>
 
 #include "cli/command.hpp"
-#include "comm/table.hpp"
+#include "comm/profile.hpp"
 #include "peal/collective.hpp"
 
 namespace peal::test {

@@ -15,7 +15,7 @@ constexpr double kNever = std::numeric_limits<double>::infinity();
 constexpr CollectiveKind kKind = CollectiveKind::allreduce;
 
 comm::Rule rule(std::uint64_t max_bytes, const std::string& mode, std::uint64_t stage = 0) {
-    return {kKind, false, 4, max_bytes, mode, stage, false};
+    return {kKind, comm::Where::staging, 4, max_bytes, mode, stage, false};
 }
 
 Survey survey(std::vector<std::vector<double>> seconds) {

@@ -266,6 +266,30 @@ TEST(PealShow, PlanOfOneRank) {
     EXPECT_THAT(ran.out, HasSubstr("wait signal[0] >= generation + 1"));
 }
 
+// Names what the table of recipes gives for a kernel's target, and what the plan then is.
+TEST(PealShow, AutoNamesItsRecipe) {
+    struct Case {
+        const char *collective, *count, *ranks, *recipe;
+    };
+    for (const Case& each : {Case{"allreduce", "64", "4", "mesh"},
+                             {"allreduce", "5000", "4", "two_phase"},
+                             {"allreduce", "64", "17", "halving_doubling"},
+                             {"broadcast", "64", "9", "tree"},
+                             {"all_to_all", "20000", "2", "pairwise"},
+                             {"barrier", "0", "9", "dissemination"}}) {
+        const Ran run =
+            peal({"run", each.collective, "-n", each.ranks, "--count", each.count, "--json"});
+        EXPECT_EQ(run.exit_code, 0) << run.err;
+        EXPECT_THAT(run.out,
+                    HasSubstr(std::string("\"algorithm\": \"auto: ") + each.recipe + "\""));
+        const Ran shown = peal({"show", each.collective, "-n", each.ranks, "--count", each.count});
+        EXPECT_THAT(shown.out,
+                    StartsWith(std::string("algorithm auto: ") + each.recipe + "\nplan "));
+    }
+    EXPECT_THAT(peal({"show", "allreduce", "--algo", "mesh"}).out, StartsWith("plan "));
+    EXPECT_THAT(peal({"show", "allreduce", "--json"}).out, StartsWith("{\"format\""));
+}
+
 TEST(PealDemo, EverythingIsOk) {
     const Ran ran = peal({"demo"});
     EXPECT_EQ(ran.exit_code, 0);

@@ -19,10 +19,10 @@
 #include "comm/attempt.hpp"
 #include "comm/leftovers.hpp"
 #include "comm/outcomes.hpp"
+#include "comm/profile.hpp"
 #include "comm/profile_variable.hpp"
 #include "comm/routine.hpp"
 #include "comm/shared.hpp"
-#include "comm/table.hpp"
 
 namespace peal::comm {
 namespace reach_test {
@@ -38,7 +38,7 @@ public:
     ReachingProfile(CollectiveKind kind, std::string mode) : ReachingProfile() {
         Table table = built_in_table();
         table.rules.insert(table.rules.begin(),
-                           {kind, false, kMaxRanks, Rule::kAny, std::move(mode), 0, true});
+                           {kind, Where::staging, kMaxRanks, Rule::kAny, std::move(mode), 0, true});
         std::ofstream(path_) << to_json(table);
     }
     ~ReachingProfile() { std::remove(path_.c_str()); }
@@ -232,8 +232,8 @@ TEST_P(ReachPlacements, StartedAndWaitedFor) {
 TEST(ReachingRoutine, IsMadeForEveryRankAndPlacement) {
     for (const Case& recipe : cases()) {
         Table table = built_in_table();
-        table.rules.insert(table.rules.begin(),
-                           {recipe.kind, false, kMaxRanks, Rule::kAny, recipe.mode, 0, true});
+        table.rules.insert(table.rules.begin(), {recipe.kind, Where::staging, kMaxRanks, Rule::kAny,
+                                                 recipe.mode, 0, true});
         for (int nranks = 1; nranks <= 9; ++nranks) {
             for (int rank = 0; rank < nranks; ++rank) {
                 for (const Placement placement : {Placement::separate, Placement::in_place}) {

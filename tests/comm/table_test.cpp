@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Nothing unproved runs by default: whatever the built-in table picks is proved, at the borders of
 // its rules and beyond.
-#include "comm/table.hpp"
+#include "comm/profile.hpp"
 
 #include <gtest/gtest.h>
 
@@ -27,7 +27,7 @@ Shape shape_of(const Rule& rule, std::uint64_t bytes, int nranks) {
     shape.kind = rule.kind;
     if (rule.kind == CollectiveKind::barrier) return shape;
     shape.element = Element::f32;
-    shape.placement = rule.on_window ? Placement::window : Placement::separate;
+    shape.placement = rule.where == Where::window ? Placement::window : Placement::separate;
     if (has_root(rule.kind)) shape.root = nranks / 2;
     shape.count = bytes / kElementBytes;
     if (rule.kind != CollectiveKind::all_to_all_v) return shape;
@@ -119,7 +119,7 @@ std::vector<Border> borders(const Field& field, int nranks) {
     std::vector<Border> list;
     std::uint64_t least = 64;
     for (const Rule& rule : built_in_table().rules) {
-        const bool applies = rule.kind == field.kind && rule.on_window == field.on_window &&
+        const bool applies = rule.kind == field.kind && rule.where == where_of(field.on_window) &&
                              nranks <= rule.max_ranks && (field.reach || !rule.reach);
         if (!applies || rule.max_bytes < least) continue;
         const bool takes_any = rule.max_bytes == Rule::kAny;
@@ -169,10 +169,11 @@ TEST(Profile, IsTheTableAsJson) {
 }
 
 TEST(Profile, IsReadable) {
-    const Table table{"",
-                      {{CollectiveKind::allreduce, false, 4, 1024, "push", 0, false},
-                       {CollectiveKind::broadcast, false, 2, Rule::kAny, "joint", 0, true},
-                       {CollectiveKind::barrier, false, kMaxRanks, Rule::kAny, "mesh", 0, false}}};
+    const Table table{
+        "",
+        {{CollectiveKind::allreduce, Where::staging, 4, 1024, "push", 0, false},
+         {CollectiveKind::broadcast, Where::staging, 2, Rule::kAny, "joint", 0, true},
+         {CollectiveKind::barrier, Where::staging, kMaxRanks, Rule::kAny, "mesh", 0, false}}};
     EXPECT_EQ(to_json(table),
               "{\"peal_profile\": 1, \"rules\": [\n"
               "  {\"collective\":\"allreduce\",\"max_ranks\":4,\"max_bytes\":1024,"
@@ -242,7 +243,8 @@ TEST(Profile, SaysWhatIsWrongWithARule) {
 TEST(Profile, MustDoWithoutReach) {
     Table table = built_in_table();
     std::erase_if(table.rules, [](const Rule& rule) {
-        return rule.kind == CollectiveKind::all_to_all && !rule.on_window && !rule.reach;
+        return rule.kind == CollectiveKind::all_to_all && rule.where == Where::staging &&
+               !rule.reach;
     });
     EXPECT_EQ(complaint(to_json(table)),
               "no rule for all_to_all of any size on any number of ranks");

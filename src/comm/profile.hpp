@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The one table that chooses a recipe. `peal tune` measures this machine and writes a profile that
-// replaces the built-in one; a profile is the table as JSON.
+// The rules that a communicator goes by: those of the table of recipes (collectives/rules.hpp) that
+// are for communicators, or the profile that `peal tune` writes from what it measures on this
+// machine. A profile is such rules as JSON.
 #pragma once
 
 #include <cstdint>
@@ -8,29 +9,15 @@
 #include <string_view>
 #include <vector>
 
-#include "peal/collective.hpp"
+#include "collectives/rules.hpp"
 
 namespace peal::comm {
 
-// For messages of up to max_bytes (`count` elements) among up to max_ranks ranks.
-struct Rule {
-    static constexpr std::uint64_t kAny = std::uint64_t{1} << 62;
+using collectives::may_reach;
+using collectives::Rule;
+using collectives::Where;
 
-    CollectiveKind kind = CollectiveKind::barrier;
-    bool on_window = false;
-    int max_ranks = kMaxRanks;
-    std::uint64_t max_bytes = kAny;
-    std::string mode;
-    std::uint64_t stage_bytes = 0;  // mode=pipeline: of a rank's staging window
-    // The private buffers are the windows of the recipe: the system copies between them. Only taken
-    // where it can.
-    bool reach = false;
-
-    bool operator==(const Rule&) const = default;
-};
-
-// Whether the recipe does nothing with its peers' data but copy it, so that a rule may reach.
-bool may_reach(CollectiveKind kind, std::string_view mode);
+constexpr Where where_of(bool on_window) { return on_window ? Where::window : Where::staging; }
 
 struct Table {
     std::string origin;       // the profile's path, or "built in"

@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "collectives/rules.hpp"
+
+#include <utility>
+
+namespace peal::collectives {
+namespace {
+
+constexpr std::uint64_t kKiB = 1 << 10;
+constexpr std::uint64_t kMiB = 1 << 20;
+
+Rule target_rule(CollectiveKind kind, std::uint64_t max_bytes, int max_ranks, std::string mode) {
+    return {kind, Where::target, max_ranks, max_bytes, std::move(mode), 0, false};
+}
+
+Rule private_rule(CollectiveKind kind, std::uint64_t max_bytes, std::string mode,
+                  std::uint64_t stage_bytes = 0, int max_ranks = kMaxRanks) {
+    return {kind, Where::staging, max_ranks, max_bytes, std::move(mode), stage_bytes, false};
+}
+
+// Between two ranks what is staged has one reader, so staging all of it at once pays longer.
+Rule pair_rule(CollectiveKind kind, std::uint64_t max_bytes, std::string mode,
+               std::uint64_t stage_bytes = 0) {
+    return private_rule(kind, max_bytes, std::move(mode), stage_bytes, 2);
+}
+
+Rule reach_rule(CollectiveKind kind, int max_ranks, std::string mode) {
+    return {kind, Where::staging, max_ranks, Rule::kAny, std::move(mode), 0, true};
+}
+
+Rule window_rule(CollectiveKind kind, std::uint64_t max_bytes, std::string mode) {
+    return {kind, Where::window, kMaxRanks, max_bytes, std::move(mode), 0, false};
+}
+
+std::vector<Rule> all_rules() {
+    using enum CollectiveKind;
+    constexpr std::uint64_t any = Rule::kAny;
+    constexpr int many = kMaxRanks;
+    return {
+        // Few ranks or little data: one phase, every rank reads every other. More: each rank
+        // combines or carries a part. Many ranks: signals to neighbours only, so that their number
+        // stays linear.
+        target_rule(allreduce, any, 2, "mesh"),
+        target_rule(allreduce, 16 * kKiB, 16, "mesh"),
+        target_rule(allreduce, any, 16, "two_phase"),
+        target_rule(allreduce, 256 * kKiB, many, "halving_doubling"),
+        target_rule(allreduce, any, many, "ring"),
+        target_rule(reduce_scatter, any, 16, "mesh"),
+        target_rule(reduce_scatter, any, many, "ring"),
+        target_rule(allgather, any, 16, "mesh"),
+        target_rule(allgather, any, many, "ring"),
+        target_rule(broadcast, any, 2, "mesh"),
+        target_rule(broadcast, 16 * kKiB, 8, "mesh"),
+        target_rule(broadcast, 16 * kKiB, many, "tree"),
+        target_rule(broadcast, any, many, "scatter_allgather"),
+        target_rule(all_to_all, 64 * kKiB, many, "mesh"),
+        target_rule(all_to_all, any, many, "pairwise"),
+        target_rule(all_to_all_v, any, many, "mesh"),
+        target_rule(reduce, any, many, "mesh"),
+        target_rule(gather, any, many, "mesh"),
+        target_rule(scatter, any, many, "mesh"),
+        target_rule(barrier, any, 8, "mesh"),
+        target_rule(barrier, any, many, "dissemination"),
+        // Little data rides in the signal's line or is put beside it; more is staged once in a ring
+        // and read by whoever wants it; large messages go through a staging window that stays in
+        // the caches, or are copied once, by the system.
+        private_rule(allreduce, 1 * kKiB, "push"),
+        private_rule(allreduce, 128 * kKiB, "pull"),
+        pair_rule(allreduce, 384 * kKiB, "pull"),
+        private_rule(allreduce, any, "pipeline", 1 * kMiB),
+        private_rule(reduce_scatter, 64 * kKiB, "push"),
+        private_rule(reduce_scatter, any, "pipeline", 1 * kMiB),
+        private_rule(allgather, 1 * kKiB, "push"),
+        private_rule(allgather, 128 * kKiB, "pull"),
+        pair_rule(allgather, 448 * kKiB, "pull"),
+        pair_rule(allgather, 768 * kKiB, "pipeline", 1 * kMiB),
+        reach_rule(allgather, 2, "mesh"),
+        private_rule(allgather, any, "pipeline", 1 * kMiB),
+        private_rule(broadcast, 1 * kKiB, "push"),
+        private_rule(broadcast, 128 * kKiB, "pull"),
+        pair_rule(broadcast, 448 * kKiB, "pipeline", 384 * kKiB),
+        pair_rule(broadcast, 1536 * kKiB, "pipeline", 768 * kKiB),
+        reach_rule(broadcast, 2, "joint"),
+        private_rule(broadcast, any, "pipeline", 1 * kMiB),
+        private_rule(all_to_all, 64 * kKiB, "push"),
+        pair_rule(all_to_all, 256 * kKiB, "push"),
+        pair_rule(all_to_all, 768 * kKiB, "pipeline", 1 * kMiB),
+        reach_rule(all_to_all, 2, "mesh"),
+        private_rule(all_to_all, 384 * kKiB, "pipeline", 1 * kMiB),
+        reach_rule(all_to_all, kMaxRanks, "mesh"),
+        private_rule(all_to_all, any, "pipeline", 1 * kMiB),
+        private_rule(all_to_all_v, 256 * kKiB, "push"),
+        private_rule(all_to_all_v, any, "pipeline", 1 * kMiB),
+        private_rule(reduce, 64 * kKiB, "push"),
+        private_rule(reduce, any, "pipeline", 1 * kMiB),
+        private_rule(gather, 64 * kKiB, "push"),
+        private_rule(gather, any, "pipeline", 1 * kMiB),
+        private_rule(scatter, 64 * kKiB, "push"),
+        private_rule(scatter, any, "pipeline", 1 * kMiB),
+        private_rule(barrier, any, "mesh"),
+        window_rule(allreduce, any, "direct"),
+        window_rule(reduce_scatter, any, "mesh"),
+        window_rule(allgather, any, "mesh"),
+        window_rule(broadcast, any, "mesh"),
+        window_rule(all_to_all, any, "mesh"),
+    };
+}
+
+}  // namespace
+
+std::span<const Rule> rules() {
+    static const std::vector<Rule> table = all_rules();
+    return table;
+}
+
+std::vector<const Rule*> fitting(std::span<const Rule> rules, CollectiveKind kind, Where where,
+                                 std::uint64_t bytes, int nranks) {
+    std::vector<const Rule*> result;
+    for (const Rule& rule : rules) {
+        if (rule.kind == kind && rule.where == where && bytes <= rule.max_bytes &&
+            nranks <= rule.max_ranks) {
+            result.push_back(&rule);
+        }
+    }
+    return result;
+}
+
+bool may_reach(CollectiveKind kind, std::string_view mode) {
+    return !has_reduction(kind) && offers(kind, mode, Placement::into_window);
+}
+
+}  // namespace peal::collectives

@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+// The one table of which recipe is taken when.
+//
+// A recipe needs memory, and who calls it decides what memory there is. So a rule says for which
+// memory it is, and there are two views of the table: mode=auto takes the rules for `target`
+// (collectives/choose.hpp), a communicator those for `staging` and `window`, unless a profile
+// replaces them (comm/profile.hpp).
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "peal/collective.hpp"
+
+namespace peal::collectives {
+
+// What memory the recipe works with.
+enum class Where : std::uint8_t {
+    // In a kernel: the target that it was given, wherever the data is. There is no second set to
+    // use in turn, so the recipe must leave the target free at once. A kernel may run anywhere:
+    // these rules go by steps and signals, not by measured times.
+    target,
+    // In a communicator, private data: staged in the lines, boxes, ring and bulk memory that the
+    // communicator has, or reached where it is.
+    staging,
+    // In a communicator, data on a window: nothing is staged.
+    window,
+};
+
+// For messages of up to max_bytes (`count` elements) among up to max_ranks ranks.
+struct Rule {
+    static constexpr std::uint64_t kAny = std::uint64_t{1} << 62;
+
+    CollectiveKind kind = CollectiveKind::barrier;
+    Where where = Where::staging;
+    int max_ranks = kMaxRanks;
+    std::uint64_t max_bytes = kAny;
+    std::string mode;
+    std::uint64_t stage_bytes = 0;  // mode=pipeline: of a rank's staging window
+    // The private buffers are the windows of the recipe: the system copies between them. Only taken
+    // where it can.
+    bool reach = false;
+
+    bool operator==(const Rule&) const = default;
+};
+
+// The table. For each kind, the rules of each `where` that it has follow each other; the last one
+// takes any message.
+std::span<const Rule> rules();
+
+// The rules for such a message, best first.
+std::vector<const Rule*> fitting(std::span<const Rule> rules, CollectiveKind kind, Where where,
+                                 std::uint64_t bytes, int nranks);
+
+// Whether the recipe does nothing with its peers' data but copy it, so that a rule may reach.
+bool may_reach(CollectiveKind kind, std::string_view mode);
+
+}  // namespace peal::collectives

@@ -1,0 +1,206 @@
+// SPDX-License-Identifier: Apache-2.0
+// Which recipe is taken is known for every kind, memory, number of ranks and size; a change of the
+// table is a change here.
+#include "collectives/rules.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <map>
+#include <vector>
+
+#include "collectives/catalogue.hpp"
+#include "collectives/choose.hpp"
+#include "support/message_sizes.hpp"
+
+namespace peal::collectives {
+namespace rules_test {
+
+// Where the data is; `staging` and out_of_reach differ in whether private buffers are in reach. No
+// row for out_of_reach means the same as for staging.
+enum Memory { target, staging, out_of_reach, window };
+
+struct Row {
+    CollectiveKind kind;
+    Memory memory;
+    std::vector<int> ranks;
+    const char* ways;  // recipe, bytes of its stage, and the largest message
+};
+
+std::vector<Row> known_rows() {
+    using enum CollectiveKind;
+    return {
+        {allreduce, target, {1, 2}, "mesh"},
+        {allreduce, target, {3, 4, 8, 9, 16}, "mesh to 16384, two_phase"},
+        {allreduce, target, {17, 64, 1024}, "halving_doubling to 262144, ring"},
+        {allreduce, staging, {1, 2}, "push to 1024, pull to 393216, pipeline 1024K"},
+        {allreduce,
+         staging,
+         {3, 4, 8, 9, 16, 17, 64, 1024},
+         "push to 1024, pull to 131072, pipeline 1024K"},
+        {allreduce, window, {1, 2, 3, 4, 8, 9, 16, 17, 64, 1024}, "direct"},
+        {reduce_scatter, target, {1, 2, 3, 4, 8, 9, 16}, "mesh"},
+        {reduce_scatter, target, {17, 64, 1024}, "ring"},
+        {reduce_scatter,
+         staging,
+         {1, 2, 3, 4, 8, 9, 16, 17, 64, 1024},
+         "push to 65536, pipeline 1024K"},
+        {reduce_scatter, window, {1, 2, 3, 4, 8, 9, 16, 17, 64, 1024}, "mesh"},
+        {allgather, target, {1, 2, 3, 4, 8, 9, 16}, "mesh"},
+        {allgather, target, {17, 64, 1024}, "ring"},
+        {allgather,
+         staging,
+         {1, 2},
+         "push to 1024, pull to 458752, pipeline 1024K to 786432, mesh reaching"},
+        {allgather,
+         staging,
+         {3, 4, 8, 9, 16, 17, 64, 1024},
+         "push to 1024, pull to 131072, pipeline 1024K"},
+        {allgather, out_of_reach, {1, 2}, "push to 1024, pull to 458752, pipeline 1024K"},
+        {allgather, window, {1, 2, 3, 4, 8, 9, 16, 17, 64, 1024}, "mesh"},
+        {broadcast, target, {1, 2}, "mesh"},
+        {broadcast, target, {3, 4, 8}, "mesh to 16384, scatter_allgather"},
+        {broadcast, target, {9, 16, 17, 64, 1024}, "tree to 16384, scatter_allgather"},
+        {broadcast,
+         staging,
+         {1, 2},
+         "push to 1024, pull to 131072, pipeline 384K to 458752, pipeline 768K to 1572864, joint "
+         "reaching"},
+        {broadcast,
+         staging,
+         {3, 4, 8, 9, 16, 17, 64, 1024},
+         "push to 1024, pull to 131072, pipeline 1024K"},
+        {broadcast,
+         out_of_reach,
+         {1, 2},
+         "push to 1024, pull to 131072, pipeline 384K to 458752, pipeline 768K to 1572864, "
+         "pipeline 1024K"},
+        {broadcast, window, {1, 2, 3, 4, 8, 9, 16, 17, 64, 1024}, "mesh"},
+        {all_to_all, target, {1, 2, 3, 4, 8, 9, 16, 17, 64, 1024}, "mesh to 65536, pairwise"},
+        {all_to_all, staging, {1, 2}, "push to 262144, pipeline 1024K to 786432, mesh reaching"},
+        {all_to_all,
+         staging,
+         {3, 4, 8, 9, 16, 17, 64, 1024},
+         "push to 65536, pipeline 1024K to 393216, mesh reaching"},
+        {all_to_all, out_of_reach, {1, 2}, "push to 262144, pipeline 1024K"},
+        {all_to_all, out_of_reach, {3, 4, 8, 9, 16, 17, 64, 1024}, "push to 65536, pipeline 1024K"},
+        {all_to_all, window, {1, 2, 3, 4, 8, 9, 16, 17, 64, 1024}, "mesh"},
+        {all_to_all_v, target, {1, 2, 3, 4, 8, 9, 16, 17, 64, 1024}, "mesh"},
+        {all_to_all_v,
+         staging,
+         {1, 2, 3, 4, 8, 9, 16, 17, 64, 1024},
+         "push to 262144, pipeline 1024K"},
+        {reduce, target, {1, 2, 3, 4, 8, 9, 16, 17, 64, 1024}, "mesh"},
+        {reduce, staging, {1, 2, 3, 4, 8, 9, 16, 17, 64, 1024}, "push to 65536, pipeline 1024K"},
+        {gather, target, {1, 2, 3, 4, 8, 9, 16, 17, 64, 1024}, "mesh"},
+        {gather, staging, {1, 2, 3, 4, 8, 9, 16, 17, 64, 1024}, "push to 65536, pipeline 1024K"},
+        {scatter, target, {1, 2, 3, 4, 8, 9, 16, 17, 64, 1024}, "mesh"},
+        {scatter, staging, {1, 2, 3, 4, 8, 9, 16, 17, 64, 1024}, "push to 65536, pipeline 1024K"},
+        {barrier, target, {1, 2, 3, 4, 8}, "mesh"},
+        {barrier, target, {9, 16, 17, 64, 1024}, "dissemination"},
+        {barrier, staging, {1, 2, 3, 4, 8, 9, 16, 17, 64, 1024}, "mesh"},
+    };
+}
+
+const std::vector<int> kRanks = {1, 2, 3, 4, 8, 9, 16, 17, 64, 1024};
+
+std::string way_of(const Rule& rule) {
+    std::string text = rule.mode;
+    if (rule.reach) text += " reaching";
+    if (rule.stage_bytes != 0) text += " " + std::to_string(rule.stage_bytes >> 10) + "K";
+    return text;
+}
+
+std::string ways_of(CollectiveKind kind, Memory memory, int nranks) {
+    const Where where = memory == target   ? Where::target
+                        : memory == window ? Where::window
+                                           : Where::staging;
+    if (fitting(rules(), kind, where, 0, nranks).empty()) return "";
+    static const std::vector<std::uint64_t> sizes = test::message_sizes(1, std::uint64_t{1} << 34);
+    return test::ways(sizes, [&](std::uint64_t bytes) -> std::string {
+        for (const Rule* rule : fitting(rules(), kind, where, bytes, nranks)) {
+            if (memory != out_of_reach || !rule->reach) return way_of(*rule);
+        }
+        return "nothing";
+    });
+}
+
+TEST(Rules, TakeWhatTheyHaveAlwaysTaken) {
+    std::map<std::tuple<CollectiveKind, Memory, int>, std::string> known;
+    for (const Row& row : known_rows()) {
+        for (const int nranks : row.ranks) known[{row.kind, row.memory, nranks}] = row.ways;
+    }
+    for (const CollectiveKind kind : kCollectives) {
+        for (const int nranks : kRanks) {
+            for (const Memory memory : {target, staging, out_of_reach, window}) {
+                const auto row = known.find({kind, memory, nranks});
+                const std::string expected = row != known.end() ? row->second
+                                             : memory == out_of_reach
+                                                 ? known[{kind, staging, nranks}]
+                                                 : "";
+                EXPECT_EQ(ways_of(kind, memory, nranks), expected)
+                    << name(kind) << ", memory " << memory << ", " << nranks << " ranks";
+            }
+        }
+    }
+}
+
+TEST(Rules, OfAutoAreThoseOfTheTarget) {
+    for (const CollectiveKind kind : kCollectives) {
+        for (const int nranks : kRanks) {
+            for (const std::uint64_t bytes : test::message_sizes(1, 1 << 20)) {
+                EXPECT_EQ(choose_mode(kind, bytes, nranks),
+                          fitting(rules(), kind, Where::target, bytes, nranks).front()->mode);
+            }
+        }
+    }
+}
+
+// Which is all the memory that a kernel has.
+TEST(Rules, OfAutoNeedNothingButTheTarget) {
+    for (const CollectiveKind kind : kCollectives) {
+        const Entry& first = entry(kind, "auto");
+        for (const Rule& rule : rules_of_auto(kind)) {
+            const Entry& recipe = entry(kind, rule.mode);
+            EXPECT_EQ(recipe.row.mode, rule.mode);
+            EXPECT_EQ(recipe.row.reuse, Reuse::at_once) << name(kind) << " " << rule.mode;
+            EXPECT_EQ(recipe.use, TargetUse::any) << name(kind) << " " << rule.mode;
+            EXPECT_EQ(recipe.target_size, first.target_size) << name(kind) << " " << rule.mode;
+            EXPECT_FALSE(rule.reach);
+            EXPECT_EQ(rule.stage_bytes, 0u);
+        }
+    }
+}
+
+TEST(Rules, OfAKindAndMemoryFollowEachOtherAndTakeEverything) {
+    std::vector<std::pair<CollectiveKind, Where>> seen;
+    for (const Rule& rule : rules()) {
+        const std::pair where(rule.kind, rule.where);
+        if (!seen.empty() && seen.back() == where) continue;
+        EXPECT_EQ(std::count(seen.begin(), seen.end(), where), 0) << name(rule.kind);
+        seen.push_back(where);
+        const auto any = fitting(rules(), rule.kind, rule.where, Rule::kAny, kMaxRanks);
+        EXPECT_TRUE(std::any_of(any.begin(), any.end(), [](const Rule* r) { return !r->reach; }))
+            << name(rule.kind);
+    }
+    for (const CollectiveKind kind : kCollectives) EXPECT_FALSE(rules_of_auto(kind).empty());
+}
+
+TEST(Rules, NameRecipesThatThereAre) {
+    for (const Rule& rule : rules()) {
+        const auto& list = recipes(rule.kind);
+        EXPECT_TRUE(std::any_of(list.begin(), list.end(),
+                                [&](const Recipe& recipe) { return recipe.mode == rule.mode; }))
+            << name(rule.kind) << " " << rule.mode;
+        const bool on_window = rule.where == Where::window;
+        EXPECT_TRUE(
+            offers(rule.kind, rule.mode, on_window ? Placement::window : Placement::separate))
+            << name(rule.kind) << " " << rule.mode;
+        if (rule.reach) {
+            EXPECT_TRUE(may_reach(rule.kind, rule.mode)) << name(rule.kind) << " " << rule.mode;
+        }
+    }
+}
+
+}  // namespace rules_test
+}  // namespace peal::collectives
