@@ -12,8 +12,9 @@ build = cmake --preset $(1) $(2) >/dev/null && cmake --build --preset $(1) $(3)
 help: ## show this list
 	@sed -n 's/^\([a-z-]*\):.* ## \(.*\)/make \1\t\2/p' Makefile | expand -t 20
 
-run: ## build Peal and show the collectives on four ranks
+run: ## build Peal, run the collectives on four ranks and refute a broken one
 	@tools/install-packages core
+	@test -x build/peal || echo 'Building Peal. The first time takes some minutes; [done/all] counts the steps.'
 	@$(call build,release,-DPEAL_TESTS=OFF,--target peal_cli)
 	@./build/peal demo
 

@@ -1,11 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-// peal demo: the collectives on four ranks, compared with golden.
+// peal demo: the collectives on four ranks, compared with golden; then a program that runs right
+// and is wrong, refuted.
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
 
+#include "cli/broken.hpp"
+#include "cli/check_report.hpp"
 #include "cli/commands.hpp"
 #include "cli/table.hpp"
 #include "golden/rehearse.hpp"
+#include "peal/check.hpp"
+#include "peal/program.hpp"
 
 namespace peal::cli {
 namespace {
@@ -13,7 +18,8 @@ namespace {
 constexpr int kRanks = 4;
 constexpr int kCalls = 20;
 
-int demo() {
+// Whether all are right.
+bool show_collectives() {
     std::vector<std::vector<std::string>> rows = {
         {"collective", "algorithm", "ranks", "elements", "golden", "time"}};
     bool all_right = true;
@@ -35,14 +41,59 @@ int demo() {
         }
     }
     fmt::print("{}", to_table(rows));
-    return all_right ? kFine : kWrong;
+    return all_right;
+}
+
+// Whether it is refuted. Two ranks make the smallest picture.
+bool refute_broken() {
+    constexpr int ranks = 2;
+    Collective collective;
+    collective.count = 3;
+    const auto source =
+        std::make_shared<const Source>(kBrokenProgram, std::string(broken_program()));
+    Bindings bindings;
+    bindings.integers["n"] = 3;
+    const std::vector<Plan> plans = compile(parse(source), "hasty_allreduce", bindings, ranks);
+    // One thread, so that the ranks take turns: this order of events is a kind one.
+    EngineOptions taking_turns;
+    taking_turns.threads = 1;
+    const golden::Outcome outcome = golden::rehearse(
+        plans, collective, ports_of(collective, plans.front()), kCalls, taking_turns);
+    const Meaning meaning = meaning_of(collective, plans);
+    const std::vector<CheckStage> stages = {{&plans, &meaning, {}}};
+    const CheckReport report = check(stages);
+    fmt::print(
+        "\nWhat a run cannot show: this program returns before its peers have read it.\n\n{}",
+        broken_program());
+    fmt::print("\nRun {} times on {} ranks, and compared with golden: {}\n", kCalls, ranks,
+               outcome.wrong.value_or("ok"));
+    fmt::print("Checked over every order of events: {}\n\n", name(report.verdict));
+    const bool refuted = report.verdict == Verdict::violated;
+    if (refuted) fmt::print("{}", violation_text(report.violations.front(), stages));
+    return refuted;
+}
+
+void show_next_commands() {
+    fmt::print(
+        "\nTry next, at the top of the sources:\n"
+        "  build/peal check {} -n 2..4 --expect allreduce --svg race.svg\n"
+        "  build/peal check examples/mesh_allreduce.peal -n 2..16 --expect allreduce --explain\n"
+        "  build/peal run examples/mesh_allreduce.peal -n 4 --expect allreduce --calls 1000\n",
+        kBrokenProgram);
+}
+
+int demo() {
+    const bool all_right = show_collectives();
+    const bool refuted = refute_broken();
+    show_next_commands();
+    return all_right && refuted ? kFine : kWrong;
 }
 
 }  // namespace
 
 void add_demo(CLI::App& app, int& exit_code) {
-    CLI::App* command =
-        app.add_subcommand("demo", "every collective and recipe on four ranks, against golden");
+    CLI::App* command = app.add_subcommand(
+        "demo", "every collective and recipe on four ranks; a broken one refuted");
     command->callback([&exit_code] { exit_code = demo(); });
 }
 
