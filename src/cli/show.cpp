@@ -1,10 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-// peal show: a program as it goes down the road: as written, lowered, and as plans.
+// peal show: a program as it goes down the road: as written, after each pass, lowered, and as
+// plans.
+#include <algorithm>
+
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <CLI/CLI.hpp>
 
 #include "cli/commands.hpp"
+#include "cli/line_diff.hpp"
 #include "cli/target.hpp"
+#include "passes/pipeline.hpp"
 #include "peal/error.hpp"
 #include "peal/program.hpp"
 
@@ -15,15 +21,54 @@ struct ShowOptions {
     TargetOptions target;
     bool ir = false;
     bool lowered = false;
+    std::string after;  // a pass
+    bool passes = false;
     bool plan = false;
     bool json = false;
     std::optional<int> rank;
+
+    bool as_text() const { return ir || lowered || passes || !after.empty(); }
 };
 
 // Names the recipe that was chosen for a collective.
 std::string title_of(const Target& target) {
     const bool was_chosen = target.collective && target.collective->mode == "auto";
     return was_chosen ? fmt::format("algorithm {}\n", algorithm_of(target)) : "";
+}
+
+void require_pass(const std::string& wanted) {
+    std::vector<std::string_view> names;
+    for (const passes::Pass& pass : passes::pipeline()) names.push_back(pass.name);
+    if (std::find(names.begin(), names.end(), wanted) != names.end()) return;
+    throw Error(Fault::usage, fmt::format("--after: there is no pass '{}'; the passes are {}",
+                                          wanted, fmt::join(names, ", ")));
+}
+
+std::string kernel_text(const Target& target, const ir::Program& program) {
+    return print(*program.find(target.kernel));
+}
+
+void show_after(const Target& target, const std::string& wanted) {
+    ir::Program program = target.program;
+    for (const passes::Pass& pass : passes::pipeline()) {
+        program = apply(pass, program);
+        if (pass.name == wanted) break;
+    }
+    fmt::print("{}", kernel_text(target, program));
+}
+
+// The kernel as written, then what each pass makes of the text before it.
+void show_passes(const Target& target) {
+    ir::Program program = target.program;
+    std::string text = kernel_text(target, program);
+    fmt::print("# as written\n{}", text);
+    for (const passes::Pass& pass : passes::pipeline()) {
+        program = apply(pass, program);
+        const std::string next = kernel_text(target, program);
+        fmt::print("\n# {}{}\n", pass.name, next == text ? ": nothing changes" : "");
+        if (next != text) fmt::print("{}", line_diff(text, next));
+        text = next;
+    }
 }
 
 void show_plans(const Target& target, const ShowOptions& options) {
@@ -39,17 +84,22 @@ void show_plans(const Target& target, const ShowOptions& options) {
 }
 
 int show(const ShowOptions& options) {
-    if (options.json && (options.ir || options.lowered)) {
+    if (options.json && options.as_text()) {
         throw Error(Fault::usage,
-                    "--json goes with --plan; --ir and --lowered print text that parses back");
+                    "--json goes with --plan; --ir, --lowered, --after and --passes print text");
     }
+    if (!options.after.empty()) require_pass(options.after);
     const Target target = resolve(options.target);
-    if (target.is_pto() && (options.ir || options.lowered)) {
-        throw Error(Fault::usage, "--ir and --lowered are for programs; a PTO kernel has plans");
+    if (target.is_pto() && options.as_text()) {
+        throw Error(Fault::usage,
+                    "--ir, --lowered, --after and --passes are for programs; a PTO kernel has "
+                    "plans");
     }
-    if (options.ir) fmt::print("{}", print(*target.program.find(target.kernel)));
-    if (options.lowered) fmt::print("{}", print(*lower(target.program).find(target.kernel)));
-    if (options.plan || (!options.ir && !options.lowered)) show_plans(target, options);
+    if (options.ir) fmt::print("{}", kernel_text(target, target.program));
+    if (!options.after.empty()) show_after(target, options.after);
+    if (options.passes) show_passes(target);
+    if (options.lowered) fmt::print("{}", kernel_text(target, lower(target.program)));
+    if (options.plan || !options.as_text()) show_plans(target, options);
     return kFine;
 }
 
@@ -63,12 +113,17 @@ void add_show(CLI::App& app, int& exit_code) {
     command->add_flag("--ir", options->ir, "the program before lowering");
     command->add_flag("--lowered", options->lowered,
                       "collectives expanded into notify, wait, load, store");
+    command->add_option("--after", options->after, "the program after this pass of the lowering");
+    command->add_flag("--passes", options->passes,
+                      "the program before lowering, and what each pass changes in it");
     command->add_flag("--plan", options->plan, "the instructions of one rank (default)");
     command->add_option("--rank", options->rank, "whose plan (default 0; with --json: all ranks)");
     command->add_flag("--json", options->json, "the plan as JSON");
     command->footer(
         "Examples:\n"
         "  peal show allreduce --algo ring --lowered\n"
+        "  peal show allreduce --algo ring --after LowerCompositeOps\n"
+        "  peal show allreduce --algo ring --passes\n"
         "  peal show allreduce --algo mesh -n 4 --plan --rank 2\n"
         "  peal show examples/mesh_allreduce.peal --ir\n"
         "  peal show examples/pto/allreduce_ring.cpp --as allreduce -n 4 --plan --rank 2");

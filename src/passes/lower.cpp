@@ -21,14 +21,17 @@ const std::vector<Pass>& pipeline() {
     return passes;
 }
 
+ir::Program apply(const Pass& pass, const ir::Program& program) {
+    ir::Program result = pass.run(program);
+    ir::require_valid(result, pass.name);
+    return result;
+}
+
 }  // namespace passes
 
 ir::Program lower(const ir::Program& program) {
     ir::Program result = program;
-    for (const passes::Pass& pass : passes::pipeline()) {
-        result = pass.run(result);
-        ir::require_valid(result, pass.name);
-    }
+    for (const passes::Pass& pass : passes::pipeline()) result = apply(pass, result);
     return result;
 }
 

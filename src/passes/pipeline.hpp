@@ -16,4 +16,7 @@ struct Pass {
 // What lower() does, in order.
 const std::vector<Pass>& pipeline();
 
+// The program after one pass, which the verifier has looked at.
+ir::Program apply(const Pass& pass, const ir::Program& program);
+
 }  // namespace peal::passes

@@ -165,9 +165,10 @@ TEST(PtoBadInput, OptionsOfPtoKernelsForOtherTargets) {
 }
 
 TEST(PtoBadInput, ShowHasOnlyPlans) {
-    for (const char* form : {"--ir", "--lowered"}) {
+    for (const char* form : {"--ir", "--lowered", "--after=Simplify", "--passes"}) {
         EXPECT_EQ(complaint({"show", kOnePhase, "--as", "allreduce", form}),
-                  "peal: --ir and --lowered are for programs; a PTO kernel has plans\n");
+                  "peal: --ir, --lowered, --after and --passes are for programs; a PTO kernel has "
+                  "plans\n");
     }
 }
 
