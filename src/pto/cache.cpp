@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "pto/cache.hpp"
 
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <atomic>
@@ -25,6 +26,13 @@ fs::path wanted_directory() {
     if (const fs::path path = from("XDG_CACHE_HOME"); !path.empty()) return path / "peal";
     if (const fs::path path = from("HOME"); !path.empty()) return path / ".cache" / "peal";
     return fs::temp_directory_path() / fmt::format("peal-{}", getuid());
+}
+
+// What is found in it is loaded and run, so nobody else may put anything there.
+bool is_ours(const fs::path& directory) {
+    struct stat status = {};
+    return stat(directory.c_str(), &status) == 0 && status.st_uid == geteuid() &&
+           (status.st_mode & S_IWOTH) == 0;
 }
 
 }  // namespace
@@ -53,6 +61,12 @@ fs::path cache_directory() {
             Fault::resource,
             fmt::format("cannot write to the cache {}: name another directory in PEAL_CACHE",
                         directory.string()));
+    }
+    if (!is_ours(directory)) {
+        throw Error(Fault::resource,
+                    fmt::format("the cache {} belongs to somebody else, or everybody may write to "
+                                "it: name a directory of your own in PEAL_CACHE",
+                                directory.string()));
     }
     return directory;
 }

@@ -24,7 +24,8 @@ private:
 };
 
 // $PEAL_CACHE, or peal/ in $XDG_CACHE_HOME or ~/.cache; created if it is not there. Throws
-// Error(resource) when that cannot be, and says how to name another.
+// Error(resource) when that cannot be or others could put files there, and says how to name
+// another.
 std::filesystem::path cache_directory();
 
 // A name beside `place` that nobody else uses, for a file that will be renamed to it.

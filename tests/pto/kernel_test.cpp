@@ -39,6 +39,18 @@ TEST(PtoKernel, IsCompiledOnceForEachContent) {
     EXPECT_EQ(libraries_in(folder), 3u);
 }
 
+// What is in the cache is loaded and run.
+TEST(PtoKernel, IsNotTakenFromWhereEverybodyMayPutOne) {
+    const KernelFolder folder;
+    const auto cache = folder.path() / "cache";
+    std::filesystem::create_directory(cache);
+    std::filesystem::permissions(cache, std::filesystem::perms::all);
+    const std::string path = folder.write_body("");
+    EXPECT_EQ(error_of(folder, [&] { Kernel::compile(path); }),
+              "the cache cache belongs to somebody else, or everybody may write to it: name a "
+              "directory of your own in PEAL_CACHE");
+}
+
 TEST(PtoKernel, FindsIncludesAndDefinesOfTheCaller) {
     const KernelFolder folder;
     std::filesystem::create_directory(folder.path() / "shared");
