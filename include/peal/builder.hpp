@@ -69,7 +69,6 @@ public:
     // let <hint> = value; the result is the new variable.
     ExprPtr Bind(std::string_view hint, const ExprPtr& value);
     void Emit(const CallPtr& call);
-    void EmitInvoke(std::string kernel, std::vector<ExprPtr> arguments);
 
     using BodyFn = std::function<void(LoweringBuilder&)>;
     using ValueFn = std::function<ExprPtr(LoweringBuilder&)>;

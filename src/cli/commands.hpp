@@ -9,7 +9,8 @@ class App;
 
 namespace peal::cli {
 
-enum ExitCode : int { kFine = 0, kWrong = 1, kBadUsage = 2, kBoundReached = 3 };
+// Exit codes.
+enum : int { kFine = 0, kWrong = 1, kBadUsage = 2, kBoundReached = 3 };
 
 void add_run(CLI::App& app, int& exit_code);
 void add_check(CLI::App& app, int& exit_code);

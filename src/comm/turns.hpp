@@ -48,8 +48,8 @@ public:
         std::uint64_t ring_offset = 0;
     };
 
-    // Whether the ranks must meet before a call that stages this many bytes (at most
-    // largest_stage()). A slot is kept back so that there is always room for the meeting.
+    // Whether the ranks must meet before a call that stages this many bytes (at most half of the
+    // ring). A slot is kept back so that there is always room for the meeting.
     bool must_meet(std::uint64_t bytes) {
         if (has_room(bytes)) [[likely]]
             return false;
@@ -79,7 +79,6 @@ public:
     // Whether there has been a full turn: all ranks are known to have come.
     bool have_met() const { return have_met_; }
 
-    std::uint64_t largest_stage() const { return ring_bytes_ / 2; }
     std::uint64_t next() const { return next_; }
 
 private:

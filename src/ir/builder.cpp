@@ -66,10 +66,6 @@ ExprPtr LoweringBuilder::Bind(std::string_view hint, const ExprPtr& value) {
 
 void LoweringBuilder::Emit(const CallPtr& call) { stmts_.push_back(eval(call, span_)); }
 
-void LoweringBuilder::EmitInvoke(std::string kernel, std::vector<ExprPtr> arguments) {
-    stmts_.push_back(invoke(std::move(kernel), std::move(arguments), span_));
-}
-
 void LoweringBuilder::EmitFor(std::string_view hint, const ExprPtr& lo, const ExprPtr& hi,
                               const LoopFn& body) {
     const VarPtr counter = variable(names_->Fresh(hint), index_type(), span_);

@@ -13,6 +13,7 @@
 #include "comm/profile_variable.hpp"
 #include "comm/routine.hpp"
 #include "comm/thrown.hpp"
+#include "peal/communicator.hpp"
 
 namespace peal::comm {
 namespace table_test {
@@ -266,6 +267,11 @@ TEST(Profile, NoneMeansBuiltIn) {
     const ProfileVariable variable("");
     EXPECT_EQ(applicable_table().origin, "built in");
     EXPECT_EQ(applicable_table().rules, built_in_table().rules);
+}
+
+TEST(Profile, ACommunicatorSaysWhichItHas) {
+    const ProfileVariable variable("");
+    Communicator::threads(2, [](Communicator& comm) { EXPECT_EQ(comm.profile(), "built in"); });
 }
 
 }  // namespace table_test

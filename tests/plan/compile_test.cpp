@@ -1,13 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <gtest/gtest.h>
 
-#include <atomic>
-#include <thread>
-
 #include "peal/builder.hpp"
 #include "peal/collective.hpp"
 #include "peal/compile.hpp"
-#include "plan/cache.hpp"
 #include "plan/reference.hpp"
 #include "plan/support.hpp"
 
@@ -143,73 +139,6 @@ TEST(Compile, InPlaceTheInputIsABlockOfTheOutput) {
     ASSERT_EQ(plan.instructions.size(), 4u);
     EXPECT_EQ(to_text(plan.instructions[0], plan), "copy data[0..12) <- buffer[12..24)");
     EXPECT_EQ(to_text(plan.instructions[3], plan), "copy buffer[0..12) <- data@0[0..12)");
-}
-
-// ---------------------------------------------------------------------------- the cache
-
-TEST(PlanCache, GivesTheSamePlansAgain) {
-    PlanCache cache(4);
-    const PlansPtr first = cache.compile(copy_left(), "copy_left", of_size(2), 3);
-    EXPECT_EQ(cache.compile(copy_left(), "copy_left", of_size(2), 3), first);
-    EXPECT_EQ(*first, compile(copy_left(), "copy_left", of_size(2), 3));
-    EXPECT_EQ(cache.size(), 1u);
-}
-
-TEST(PlanCache, TellsWhatIsDifferentApart) {
-    PlanCache cache(8);
-    const PlansPtr first = cache.compile(copy_left(), "copy_left", of_size(2), 3);
-    CompileOptions unfused;
-    unfused.fuse = false;
-    EXPECT_NE(cache.compile(copy_left(), "copy_left", of_size(4), 3), first);
-    EXPECT_NE(cache.compile(copy_left(), "copy_left", of_size(2), 4), first);
-    EXPECT_NE(cache.compile(copy_left(), "copy_left", of_size(2), 3, unfused), first);
-    ir::Program elsewhere = copy_left();
-    elsewhere.source = std::make_shared<const Source>("copy.peal", "\n\n");
-    EXPECT_NE(cache.compile(elsewhere, "copy_left", of_size(2), 3), first);
-    EXPECT_EQ(cache.size(), 5u);
-}
-
-TEST(PlanCache, ForgetsWhatWasNotUsedForLongest) {
-    PlanCache cache(2);
-    const PlansPtr one = cache.compile(copy_left(), "copy_left", of_size(1), 2);
-    const PlansPtr two = cache.compile(copy_left(), "copy_left", of_size(2), 2);
-    EXPECT_EQ(cache.compile(copy_left(), "copy_left", of_size(1), 2), one);
-    cache.compile(copy_left(), "copy_left", of_size(3), 2);
-    EXPECT_EQ(cache.size(), 2u);
-    EXPECT_EQ(cache.compile(copy_left(), "copy_left", of_size(1), 2), one);
-    EXPECT_NE(cache.compile(copy_left(), "copy_left", of_size(2), 2), two);
-    EXPECT_EQ(two->size(), 2u) << "plans that were handed out stay alive";
-}
-
-TEST(PlanCache, ServesSeveralThreads) {
-    PlanCache cache(3);
-    std::vector<std::thread> threads;
-    std::atomic<int> wrong = 0;
-    for (int t = 0; t < 4; ++t) {
-        threads.emplace_back([&, t] {
-            for (int i = 0; i < 20; ++i) {
-                const std::int64_t n = 1 + (i * (t + 1)) % 5;
-                const PlansPtr plans = cache.compile(copy_left(), "copy_left", of_size(n), 2);
-                const auto bytes = static_cast<std::uint64_t>(n) * 4;
-                if (plans->front().buffers[0].bytes != bytes) ++wrong;
-            }
-        });
-    }
-    for (std::thread& thread : threads) thread.join();
-    EXPECT_EQ(wrong, 0);
-    EXPECT_EQ(cache.size(), 3u);
-}
-
-TEST(PlanCache, KeepsNoErrors) {
-    PlanCache cache(2);
-    EXPECT_THROW(cache.compile(copy_left(), "copy_left", {}, 2), Error);
-    EXPECT_EQ(cache.size(), 0u);
-}
-
-TEST(PlanCache, MayHaveNoRoomAtAll) {
-    PlanCache cache(0);
-    EXPECT_EQ(cache.compile(copy_left(), "copy_left", of_size(2), 3)->size(), 3u);
-    EXPECT_EQ(cache.size(), 0u);
 }
 
 }  // namespace compile_test

@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "plan/validate.hpp"
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -12,7 +10,6 @@ namespace validate_test {
 
 using namespace peal::testing;
 using ::testing::ElementsAre;
-using ::testing::IsEmpty;
 
 constexpr Range kWhole{kTile, 1, 0, 64};
 
@@ -324,32 +321,6 @@ TEST(PlanFaults, AreAllThatIsWrong) {
     EXPECT_EQ(faults[6].place, 2U);
     EXPECT_EQ(faults[6].buffer, kData);
     EXPECT_EQ(error_of([&] { validate(plans); }), to_text(faults[0]));
-}
-
-// ---------------------------------------------------------------------------- shared lines
-
-std::vector<Plan> plans_that_notify(NotifyOp op, std::uint64_t stride) {
-    std::vector<Plan> plans = three_plans();
-    for (Plan& plan : plans) {
-        plan.buffers[kSig].cell_stride = stride;
-        const Cell cell{kSig, 0, static_cast<std::uint64_t>(plan.rank)};
-        plan.instructions.push_back({Notify{op, cell, {1, 0}}, Pipe::none, 0});
-    }
-    return plans;
-}
-
-TEST(SharedLineSets, NamesLinesThatTwoRanksSet) {
-    const std::vector<Plan> packed = plans_that_notify(NotifyOp::set, 4);
-    EXPECT_NO_THROW(validate(packed));
-    EXPECT_THAT(shared_line_sets(packed),
-                ElementsAre("ranks 0, 1, 2 set cells in line 0 of sig of rank 0"));
-    EXPECT_THAT(shared_line_sets(plans_that_notify(NotifyOp::set, 32)),
-                ElementsAre("ranks 0, 1 set cells in line 0 of sig of rank 0"));
-}
-
-TEST(SharedLineSets, AddsAndLinesOfTheirOwnAreFine) {
-    EXPECT_THAT(shared_line_sets(plans_that_notify(NotifyOp::add, 4)), IsEmpty());
-    EXPECT_THAT(shared_line_sets(plans_that_notify(NotifyOp::set, 64)), IsEmpty());
 }
 
 }  // namespace validate_test

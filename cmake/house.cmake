@@ -1,0 +1,11 @@
+# Tests that read the sources: who includes whom, and what nobody uses.
+if(PEAL_TESTS)
+    file(GLOB house_sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/tests/house/*.cpp)
+    add_executable(test_house ${house_sources})
+    target_include_directories(test_house PRIVATE ${PROJECT_SOURCE_DIR}/tests)
+    target_compile_definitions(test_house PRIVATE PEAL_SOURCE_DIR="${PROJECT_SOURCE_DIR}")
+    target_link_libraries(test_house PRIVATE peal_options GTest::gtest_main GTest::gmock)
+    peal_unity(test_house 5)
+    add_test(NAME rooms COMMAND test_house --gtest_filter=Rooms.*)
+    add_test(NAME dead_code COMMAND test_house --gtest_filter=DeadCode.*:UnusedNames.*)
+endif()
