@@ -2,12 +2,13 @@
 # Each target first installs the Debian packages that it needs and that are missing.
 
 SECONDS = 3600
+REPEAT = 10
 SOURCES = $(shell find include src tests bench examples -name '*.hpp' -o -name '*.cpp')
 
 # $(call build,preset,options,targets) configures and builds.
 build = cmake --preset $(1) $(2) >/dev/null && cmake --build --preset $(1) $(3)
 
-.PHONY: help run test test-asan test-tsan check-soundness bench bench-quick bench-kernels bench-compile bench-check bench-pto bench-worker format style clang lint clean
+.PHONY: help run test test-asan test-tsan test-stress check-soundness bench bench-quick bench-kernels bench-compile bench-check bench-pto bench-worker format style clang lint lint-changed clean
 
 help: ## show this list
 	@sed -n 's/^\([a-z-]*\):.* ## \(.*\)/make \1\t\2/p' Makefile | expand -t 20
@@ -33,6 +34,11 @@ test-tsan: ## run all tests with the thread sanitizer
 	@tools/install-packages core tests
 	@$(call build,tsan)
 	@ctest --preset tsan
+
+test-stress: ## run the tests with processes and threads on busy cores, each REPEAT times, ten unless said
+	@tools/install-packages core tests
+	@$(call build,release,-DPEAL_TESTS=ON,--target test_engine test_comm test_worker test_cli)
+	@tools/on-busy-cores ctest --preset release -L concurrent -j 4 --repeat until-fail:$(REPEAT)
 
 check-soundness: ## compare the checker with a naive one on new random programs for SECONDS, an hour unless said
 	@tools/install-packages core tests
@@ -91,6 +97,11 @@ lint: ## run clang-tidy on the library and the command
 	@tools/install-packages core tests lint
 	@cmake --preset clang >/dev/null
 	@run-clang-tidy -quiet -p build/clang 'src/.*\.cpp$$'
+
+lint-changed: ## run clang-tidy on what differs from the main branch, or from the last commit but one
+	@tools/install-packages core tests lint
+	@cmake --preset clang >/dev/null
+	@tools/lint-changed build/clang
 
 clean: ## remove everything that was built
 	@rm -rf build

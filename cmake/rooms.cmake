@@ -33,6 +33,9 @@ function(peal_room room)
     endif()
 endfunction()
 
+# Test programs that start processes or threads; `make test-stress` runs them on busy cores.
+set(PEAL_CONCURRENT_TESTS test_engine test_comm test_worker test_cli)
+
 # A GoogleTest program, each of its tests known to CTest.
 function(peal_test target)
     cmake_parse_arguments(ARG "" "" "SOURCES;LINKS" ${ARGN})
@@ -46,7 +49,11 @@ function(peal_test target)
     if(PEAL_SANITIZE) # g++ 12 sees uninitialised values in std::regex under the sanitizers
         target_compile_options(${target} PRIVATE -Wno-maybe-uninitialized)
     endif()
+    set(labels)
+    if(target IN_LIST PEAL_CONCURRENT_TESTS)
+        set(labels LABELS concurrent)
+    endif()
     include(GoogleTest)
     gtest_discover_tests(${target} DISCOVERY_TIMEOUT 120
-                         PROPERTIES ENVIRONMENT PEAL_CACHE=${PROJECT_BINARY_DIR}/kernels)
+                         PROPERTIES ENVIRONMENT PEAL_CACHE=${PROJECT_BINARY_DIR}/kernels ${labels})
 endfunction()
