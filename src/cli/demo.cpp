@@ -31,7 +31,9 @@ bool show_collectives() {
             collective.count = !facts_of(kind).has_data()          ? 0
                                : kind == CollectiveKind::allreduce ? 256
                                                                    : 64;
-            if (facts_of(kind).is_counted()) collective.counts.assign(kRanks * kRanks, 64);
+            if (facts_of(kind).is_counted()) {
+                collective.counts.assign(std::size_t{kRanks} * kRanks, 64);
+            }
             const golden::Outcome outcome = golden::rehearse(collective, kRanks, kCalls, {});
             all_right = all_right && !outcome.wrong;
             rows.push_back({std::string(name(kind)), std::string(recipe.mode),
