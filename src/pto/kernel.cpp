@@ -9,9 +9,10 @@
 
 #include <fmt/format.h>
 
+#include "base/cache.hpp"
+#include "base/digest.hpp"
 #include "peal/error.hpp"
 #include "peal/pto.hpp"
-#include "pto/cache.hpp"
 #include "pto/embedded.hpp"
 #include "pto/program.hpp"
 #include "pto/trace_child.hpp"

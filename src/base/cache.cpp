@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "pto/cache.hpp"
+#include "base/cache.hpp"
 
 #include <sys/stat.h>
 #include <unistd.h>
@@ -12,7 +12,7 @@
 
 #include "peal/error.hpp"
 
-namespace peal::pto {
+namespace peal {
 namespace {
 
 namespace fs = std::filesystem;
@@ -36,21 +36,6 @@ bool is_ours(const fs::path& directory) {
 }
 
 }  // namespace
-
-Digest& Digest::add(std::string_view text) {
-    const auto mix = [&](unsigned char byte) {
-        low_ = (low_ ^ byte) * 0x100000001b3;
-        high_ = (high_ ^ byte) * 0xff51afd7ed558ccd;
-        high_ ^= high_ >> 29;
-    };
-    for (const char c : text) mix(static_cast<unsigned char>(c));
-    for (std::size_t size = text.size(), i = 0; i < sizeof(size); ++i, size >>= 8) {
-        mix(static_cast<unsigned char>(size));
-    }
-    return *this;
-}
-
-std::string Digest::text() const { return fmt::format("{:016x}{:016x}", high_, low_); }
 
 fs::path cache_directory() {
     const fs::path directory = wanted_directory();
@@ -91,4 +76,4 @@ void publish(const fs::path& place, std::string_view text) {
     }
 }
 
-}  // namespace peal::pto
+}  // namespace peal

@@ -5,23 +5,10 @@
 // what is there never changes.
 #pragma once
 
-#include <cstdint>
 #include <filesystem>
-#include <string>
 #include <string_view>
 
-namespace peal::pto {
-
-// 128 bits of everything that was put in, in order.
-class Digest {
-public:
-    Digest& add(std::string_view text);
-    std::string text() const;
-
-private:
-    std::uint64_t low_ = 0xcbf29ce484222325;
-    std::uint64_t high_ = 0x9e3779b97f4a7c15;
-};
+namespace peal {
 
 // $PEAL_CACHE, or peal/ in $XDG_CACHE_HOME or ~/.cache; created if it is not there. Throws
 // Error(resource) when that cannot be or others could put files there, and says how to name
@@ -34,4 +21,4 @@ std::filesystem::path beside(const std::filesystem::path& place);
 // Puts the text at the place, whole or not at all.
 void publish(const std::filesystem::path& place, std::string_view text);
 
-}  // namespace peal::pto
+}  // namespace peal
