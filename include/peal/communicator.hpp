@@ -247,7 +247,8 @@ public:
     // numbers.
     WindowMemory signals(std::uint64_t n, std::uint64_t cell_stride = kCacheLineBytes);
 
-    // Compiles a kernel for this communicator. Shapes and scalars come from `bindings`.
+    // Compiles this rank's plan of a kernel. Shapes and scalars come from `bindings`, the same on
+    // every rank.
     Kernel kernel(const ir::Program& program, std::string_view name, const Bindings& bindings);
 
     // The same from the plans of all ranks: those of a traced PTO kernel (peal/pto.hpp), of a file,

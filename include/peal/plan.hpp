@@ -204,6 +204,11 @@ struct Plan {
     bool operator==(const Plan& other) const;
 };
 
+// 128 bits, as 32 hexadecimal digits, of everything in the plan but `source` and `line`, which only
+// messages use. Plans that run or prove differently have different digests; the same plan has the
+// same one on every machine.
+std::string digest(const Plan& plan);
+
 // Bytes that a plan reads and writes, and the syncs it performs.
 struct Traffic {
     std::uint64_t bytes_read = 0;

@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 // Kernels of the user's on a communicator.
-#include <functional>
-
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
+#include "base/digest.hpp"
 #include "comm/queue.hpp"
 #include "comm/window.hpp"
 #include "engine/aliases.hpp"
 #include "engine/binding.hpp"
 #include "peal/program.hpp"
+#include "plan/compile_rank.hpp"
 #include "plan/for_host.hpp"
 #include "plan/names.hpp"
 
@@ -29,17 +30,26 @@ namespace {
     throw Error(Fault::usage, fmt::format("kernel {}: {}", plan.kernel, why));
 }
 
-// The same on every rank that compiled the same thing.
+// The same on every rank that compiled the same thing. Each rank has made its own plan only; that
+// windows, signals and generations are the same everywhere, the verifier has seen to.
 std::uint64_t identity(const ir::Program& program, std::string_view kernel,
                        const Bindings& bindings) {
-    std::string text = fmt::format("{}\n{}\n", print(program), kernel);
-    for (const auto& [name, value] : bindings.integers) text += fmt::format("{}={},", name, value);
-    for (const auto& [name, value] : bindings.numbers) text += fmt::format("{}={},", name, value);
+    Digest digest;
+    digest.add(print(program)).add(kernel);
+    for (const auto& [name, value] : bindings.integers)
+        digest.add(fmt::format("{}={}", name, value));
+    for (const auto& [name, value] : bindings.numbers)
+        digest.add(fmt::format("{}={}", name, value));
     for (const auto& [name, table] : bindings.tables) {
-        text += name + "=";
-        for (const std::int64_t value : table) text += fmt::format("{},", value);
+        digest.add(fmt::format("{}={}", name, fmt::join(table, ",")));
     }
-    return std::hash<std::string>()(text);
+    return digest.half();
+}
+
+std::uint64_t identity(const std::vector<Plan>& plans) {
+    Digest digest;
+    for (const Plan& plan : plans) digest.add(peal::digest(plan));
+    return digest.half();
 }
 
 Offer offer_of(const KernelArgument& argument) {
@@ -114,9 +124,8 @@ std::shared_ptr<Kernel::State> make_state(Plan plan, std::uint64_t identity,
 
 Kernel Communicator::kernel(const ir::Program& program, std::string_view name,
                             const Bindings& bindings) {
-    auto plans = compile(program, name, bindings, nranks());
-    return Kernel(make_state(std::move(plans[static_cast<std::size_t>(rank())]),
-                             identity(program, name, bindings), queue_->group()));
+    Plan plan = compile_rank(LoweredKernel(program, name), bindings, rank(), nranks());
+    return Kernel(make_state(std::move(plan), identity(program, name, bindings), queue_->group()));
 }
 
 Kernel Communicator::kernel(const std::vector<Plan>& plans) {
@@ -125,8 +134,8 @@ Kernel Communicator::kernel(const std::vector<Plan>& plans) {
                                               nranks(), plans.size()));
     }
     validate(plans);
-    return Kernel(make_state(for_host(plans[static_cast<std::size_t>(rank())]),
-                             std::hash<std::string>()(to_json(plans)), queue_->group()));
+    return Kernel(make_state(for_host(plans[static_cast<std::size_t>(rank())]), identity(plans),
+                             queue_->group()));
 }
 
 void Communicator::run(const Kernel& kernel, std::span<const KernelArgument> arguments) {

@@ -3,9 +3,14 @@
 
 #include <compare>
 #include <map>
+#include <memory>
 #include <mutex>
 #include <string>
 
+#include <fmt/format.h>
+
+#include "peal/program.hpp"
+#include "plan/place_tiles.hpp"
 #include "plan/specialise.hpp"
 
 namespace peal {
@@ -27,40 +32,60 @@ Form form_of(const Collective& collective) {
             collective.placement};
 }
 
-// A lowered program and its one kernel, which refers to it.
-class Lowered {
-public:
-    explicit Lowered(const Collective& collective)
-        : program_(lower(program_of(collective))),
-          kernel_(resolve(program_, name(collective.kind))) {}
-    Lowered(const Lowered&) = delete;
-    Lowered& operator=(const Lowered&) = delete;
+// As LoweredKernel, but without a source: nobody is told of the lines of a built-in recipe.
+struct KeptKernel {
+    explicit KeptKernel(const Collective& collective)
+        : program(lower(program_of(collective))),
+          resolved(resolve(program, name(collective.kind))) {}
+    KeptKernel(const KeptKernel&) = delete;
+    KeptKernel& operator=(const KeptKernel&) = delete;
 
-    const ResolvedKernel& kernel() const { return kernel_; }
-
-private:
-    ir::Program program_;
-    ResolvedKernel kernel_;
+    const ir::Program program;
+    const ResolvedKernel resolved;  // refers to the program
 };
+
+ir::Program with_source(ir::Program lowered, std::string_view kernel) {
+    if (lowered.source) return lowered;
+    return parse(
+        std::make_shared<const Source>(fmt::format("{}.peal (lowered)", kernel), print(lowered)));
+}
 
 // There are as many entries as forms were used: a fixed number of kinds, modes and types.
 const ResolvedKernel& kernel_of(const Collective& collective) {
     static std::mutex mutex;
-    static std::map<Form, Lowered> known;
+    static std::map<Form, KeptKernel> known;
     Form form = form_of(collective);
     const std::lock_guard lock(mutex);
     const auto it = known.find(form);
-    if (it != known.end()) return it->second.kernel();
-    return known.try_emplace(std::move(form), collective).first->second.kernel();
+    if (it != known.end()) return it->second.resolved;
+    return known.try_emplace(std::move(form), collective).first->second.resolved;
 }
 
 }  // namespace
 
-Plan compile_rank(const Collective& collective, int rank, int nranks) {
-    validate(collective, nranks);
-    Plan plan = fuse(specialise(kernel_of(collective), bindings_of(collective), rank, nranks));
+LoweredKernel::LoweredKernel(const ir::Program& program, std::string_view kernel)
+    : program_(with_source(lower(program), kernel)), resolved_(resolve(program_, kernel)) {}
+
+Plan compile_rank(const ResolvedKernel& kernel, const Bindings& bindings, int rank, int nranks,
+                  const CompileOptions& options) {
+    Plan plan = specialise(kernel, bindings, rank, nranks, options);
+    if (options.fuse) {
+        plan = fuse(std::move(plan));
+    } else {
+        place_tiles(plan);
+    }
     validate(plan);
     return plan;
+}
+
+Plan compile_rank(const LoweredKernel& kernel, const Bindings& bindings, int rank, int nranks,
+                  const CompileOptions& options) {
+    return compile_rank(kernel.resolved(), bindings, rank, nranks, options);
+}
+
+Plan compile_rank(const Collective& collective, int rank, int nranks) {
+    validate(collective, nranks);
+    return compile_rank(kernel_of(collective), bindings_of(collective), rank, nranks);
 }
 
 }  // namespace peal

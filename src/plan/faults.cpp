@@ -193,4 +193,14 @@ std::vector<PlanFault> faults_of(const std::vector<Plan>& plans) {
     return faults;
 }
 
+std::vector<PlanFault> disagreements_of(const std::vector<Plan>& plans) {
+    Faults faults;
+    for (std::size_t place = 0; place < plans.size(); ++place) {
+        const std::size_t first = faults.size();
+        add_disagreements(faults, plans[place], plans.front());
+        for (std::size_t i = first; i < faults.size(); ++i) faults[i].place = place;
+    }
+    return faults;
+}
+
 }  // namespace peal

@@ -43,6 +43,10 @@ std::vector<PlanFault> faults_of(const Plan& plan);
 // they agree.
 std::vector<PlanFault> faults_of(const std::vector<Plan>& plans);
 
+// The part of it that only all ranks together can get wrong. Each plan is valid, plans[r].rank is r
+// and there is one for each rank.
+std::vector<PlanFault> disagreements_of(const std::vector<Plan>& plans);
+
 // What is wrong with one instruction of a plan whose buffers are valid.
 std::optional<PlanFault> fault_of_instruction(const Plan& plan, std::size_t index);
 

@@ -395,5 +395,21 @@ TEST(Kernel, MustBeTheSameEverywhere) {
                               "  rank 1: kernel [0-9a-f]+")));
 }
 
+// What is wrong with rank 1's plan is no business of rank 0's.
+TEST(Kernel, EachRankCompilesItsOwnPlan) {
+    const std::vector<std::string> messages = test::told(2, [](Communicator& comm) {
+        const char* const text =
+            "kernel beyond(inp: in f32[4], out: out f32[2]) {\n"
+            "    out = inp[3 * rank; 2]\n"
+            "}\n";
+        comm.kernel(parse(std::make_shared<Source>("beyond.peal", text)), "beyond", {});
+    });
+    EXPECT_EQ(messages[0], "");
+    EXPECT_EQ(messages[1],
+              "beyond.peal:2:5: error: tile.load: elements 3..5 leave 'inp', which has 4 (kernel "
+              "beyond, rank 1 of 2)\n    2 |     out = inp[3 * rank; 2]\n"
+              "      |     ^~~~~~~~~~~~~~~~~~~~~~");
+}
+
 }  // namespace kernel_test
 }  // namespace peal::comm

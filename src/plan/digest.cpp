@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a plan is, as 128 bits. Each struct is taken apart whole: a field that is added does not
+// compile until it is counted here.
+#include <bit>
+
+#include "base/digest.hpp"
+#include "peal/plan.hpp"
+
+namespace peal {
+namespace {
+
+// Raised when a plan that stays the same gets another digest.
+constexpr std::uint64_t kForm = 1;
+
+class PlanDigest {
+public:
+    explicit PlanDigest(const Plan& plan) { put(plan); }
+    std::string text() const { return digest_.text(); }
+
+private:
+    template <class T>
+    requires std::is_arithmetic_v<T> || std::is_enum_v<T>
+    void put(T value) {
+        if constexpr (std::is_floating_point_v<T>) {
+            digest_.add(std::bit_cast<std::uint64_t>(double{value}));
+        } else {
+            digest_.add(static_cast<std::uint64_t>(value));
+        }
+    }
+
+    template <class First, class Second, class... More>
+    void put(const First& first, const Second& second, const More&... more) {
+        put(first);
+        put(second);
+        (put(more), ...);
+    }
+
+    template <class T>
+    void put(const std::vector<T>& list) {
+        digest_.add(std::uint64_t{list.size()});
+        for (const T& entry : list) put(entry);
+    }
+
+    void put(const std::string& text) { digest_.add(text); }
+
+    void put(const Range& range) {
+        const auto& [buffer, rank, offset, length] = range;
+        put(buffer, rank, offset, length);
+    }
+
+    void put(const Cell& cell) {
+        const auto& [buffer, rank, index] = cell;
+        put(buffer, rank, index);
+    }
+
+    void put(const Value& value) {
+        const auto& [constant, per_generation] = value;
+        put(constant, per_generation);
+    }
+
+    void put(const Copy& copy) {
+        const auto& [dst, src] = copy;
+        put(dst, src);
+    }
+
+    void put(const Reduce& reduce) {
+        const auto& [op, element, dst, src] = reduce;
+        put(op, element, dst, src);
+    }
+
+    void put(const Accumulate& accumulate) {
+        const auto& [element, dst, src] = accumulate;
+        put(element, dst, src);
+    }
+
+    void put(const Map& map) {
+        const auto& [op, element, scalar, dst, src, from] = map;
+        put(op, element, scalar, dst, src, from);
+    }
+
+    void put(const Notify& notify) {
+        const auto& [op, cell, value] = notify;
+        put(op, cell, value);
+    }
+
+    void put(const Wait& wait) {
+        const auto& [compare, cell, value] = wait;
+        put(compare, cell, value);
+    }
+
+    void put(const SetFlag& set) {
+        const auto& [from, to, event] = set;
+        put(from, to, event);
+    }
+
+    void put(const WaitFlag& wait) {
+        const auto& [from, to, event] = wait;
+        put(from, to, event);
+    }
+
+    void put(const PipeBarrier& barrier) {
+        const auto& [pipe] = barrier;
+        put(pipe);
+    }
+
+    void put(const Instruction& instruction) {
+        const auto& [action, pipe, line, joined] = instruction;
+        static_cast<void>(line);
+        digest_.add(std::uint64_t{action.index()});
+        std::visit([&](const auto& what) { put(what); }, action);
+        put(pipe, joined);
+    }
+
+    void put(const Buffer& buffer) {
+        const auto& [name, kind, direction, element, bytes, cells, cell_stride] = buffer;
+        put(name, kind, direction, element, bytes, cells, cell_stride);
+    }
+
+    void put(const Plan& plan) {
+        const auto& [kernel, rank, nranks, buffers, tile_bytes, instructions, advance, source] =
+            plan;
+        static_cast<void>(source);
+        put(kForm, kernel, rank, nranks, buffers, tile_bytes, instructions, advance);
+    }
+
+    Digest digest_;
+};
+
+}  // namespace
+
+std::string digest(const Plan& plan) { return PlanDigest(plan).text(); }
+
+}  // namespace peal
