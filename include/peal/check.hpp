@@ -22,6 +22,10 @@ namespace peal {
 
 struct Collective;
 
+// Which answers the checker gives. It is raised when anything that was proved may be refuted, or
+// when what is checked changes: proofs that an earlier version wrote down then no longer count.
+inline constexpr int kCheckerVersion = 1;
+
 // ---------------------------------------------------------------------------- what it must mean
 
 // What `rank` put into `buffer` for this call, from byte `offset` on.
@@ -101,6 +105,8 @@ struct DeviceRules {
     // A load's flag is awaited before the next load is issued, or there is a warning: kernels that
     // do not wait run on such devices, and some have hung there.
     bool one_outstanding_load = false;
+
+    bool operator==(const DeviceRules&) const = default;
 
     static DeviceRules a2a3() { return {192 << 10, 32, true}; }
     static DeviceRules a5() { return {256 << 10, 32, false}; }

@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+// Proofs that were written down count as long as the checker gives the same answers.
+#include <gtest/gtest.h>
+
+#include "base/digest.hpp"
+#include "check/call_sequence.hpp"
+
+namespace peal {
+namespace version_test {
+
+void add_answer(Digest& digest, const std::vector<Plan>& plans, const Meaning& meaning) {
+    CheckOptions options;
+    options.calls = 2;
+    const CheckReport report = check({{&plans, &meaning, {}}}, options);
+    digest.add(name(report.verdict)).add(name(report.method));
+    for (const Violation& violation : report.violations) digest.add(name(violation.kind));
+}
+
+// Each recipe as it is, and without each one of its instructions.
+void add_answers(Digest& digest, const Collective& collective, int nranks) {
+    const std::vector<Plan> plans = compile(collective, nranks);
+    const Meaning meaning = meaning_of(collective, plans);
+    add_answer(digest, plans, meaning);
+    for (std::size_t rank = 0; rank < plans.size(); ++rank) {
+        for (std::size_t i = 0; i < plans[rank].instructions.size(); ++i) {
+            std::vector<Plan> without = plans;
+            auto& list = without[rank].instructions;
+            list.erase(list.begin() + static_cast<std::ptrdiff_t>(i));
+            add_answer(digest, without, meaning);
+        }
+    }
+}
+
+TEST(CheckerVersion, StandsForTheAnswersThatTheCheckerGives) {
+    Digest digest;
+    for (const CollectiveKind kind : kCollectives) {
+        for (const Recipe& recipe : recipes(kind)) {
+            Collective collective;
+            collective.kind = kind;
+            collective.mode = recipe.mode;
+            if (kind == CollectiveKind::all_to_all_v) {
+                collective.counts = {1, 2, 0, 1, 1, 3, 2, 0, 1};
+            } else if (kind != CollectiveKind::barrier) {
+                collective.count = 4;
+            }
+            add_answers(digest, collective, 3);
+        }
+    }
+    EXPECT_EQ(kCheckerVersion, 1);
+    EXPECT_EQ(digest.text(), "bfb605eb3ea52d13c27e24aac01da53d")
+        << "the checker answers differently, or a recipe has changed: if it is the checker, raise "
+           "kCheckerVersion (peal/check.hpp); then write down the version and this digest here";
+}
+
+}  // namespace version_test
+}  // namespace peal
