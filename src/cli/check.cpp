@@ -6,10 +6,12 @@
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
 
+#include "check/proof_store.hpp"
 #include "cli/check_jobs.hpp"
 #include "cli/check_report.hpp"
 #include "cli/commands.hpp"
 #include "cli/devices.hpp"
+#include "cli/proof.hpp"
 #include "draw/diagram.hpp"
 #include "draw/svg.hpp"
 #include "peal/error.hpp"
@@ -54,7 +56,9 @@ Run check_subject(const CheckArguments& arguments, const CheckSubject& subject) 
     run.result.subject = &subject;
     for (const auto& [nranks, count] : subject.points) {
         CheckJob job = make_job(arguments.command, subject, nranks, count);
-        const CheckReport report = check(job.calls.stages(), arguments.options);
+        const std::vector<CheckStage> stages = job.calls.stages();
+        const CheckReport report = check(stages, arguments.options);
+        keep_proof(stages, arguments.options, report);
         SubjectResult& result = run.result;
         ++result.checks;
         result.events += report.events;
@@ -166,6 +170,7 @@ void add_check(CLI::App& app, int& exit_code) {
                       "for each pair of conflicting accesses, what orders them");
     command->add_flag("--redundant", arguments->options.find_redundant,
                       "notifies and waits that could be left out");
+    add_store_option(*command);
     command->add_flag("--json", arguments->json, "the report as JSON");
     command->add_option("--svg", arguments->svg, "write the counterexample as a picture");
     command->footer(

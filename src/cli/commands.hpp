@@ -14,6 +14,7 @@ enum : int { kFine = 0, kWrong = 1, kBadUsage = 2, kBoundReached = 3 };
 
 void add_run(CLI::App& app, int& exit_code);
 void add_check(CLI::App& app, int& exit_code);
+void add_proofs(CLI::App& app, int& exit_code);
 void add_show(CLI::App& app, int& exit_code);
 void add_emit(CLI::App& app, int& exit_code);
 void add_demo(CLI::App& app, int& exit_code);

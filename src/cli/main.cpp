@@ -27,6 +27,7 @@ int run(int argc, char** argv) {
     int exit_code = peal::cli::kFine;
     peal::cli::add_run(app, exit_code);
     peal::cli::add_check(app, exit_code);
+    peal::cli::add_proofs(app, exit_code);
     peal::cli::add_show(app, exit_code);
     peal::cli::add_emit(app, exit_code);
     peal::cli::add_demo(app, exit_code);

@@ -2,9 +2,12 @@
 #include "cli/proof.hpp"
 
 #include <algorithm>
+#include <cstdlib>
 
 #include <fmt/format.h>
+#include <CLI/CLI.hpp>
 
+#include "check/proof_store.hpp"
 #include "cli/commands.hpp"
 #include "plan/for_host.hpp"
 #include "plan/pipes.hpp"
@@ -15,42 +18,55 @@ namespace {
 constexpr std::size_t kQuickInstructions = 60'000;  // of all calls
 constexpr std::uint64_t kQuickStates = 100'000;
 
-std::size_t instruction_count(const std::vector<Plan>& plans) {
+bool is_quick(const std::vector<Plan>& plans, const CheckOptions& options) {
     std::size_t count = 0;
     for (const Plan& plan : plans) count += plan.instructions.size();
-    return count;
+    return count * static_cast<std::size_t>(options.calls) <= kQuickInstructions;
 }
 
 Proof proof_of(const CheckReport& report, std::string_view where) {
     switch (report.verdict) {
-        case Verdict::proved: return {"proved", "", kFine};
+        case Verdict::proved: return {"proved", "", kFine, ""};
         case Verdict::bound:
             return {"bound", fmt::format("not proved{}: bound reached: {}", where, report.bound),
-                    kBoundReached};
+                    kBoundReached, ""};
         case Verdict::violated: break;
     }
     const Violation& violation = report.violations.front();
     const std::string kind(name(violation.kind));
-    return {kind, fmt::format("{}{}: {} (see peal check)", kind, where, violation.message), kWrong};
+    return {kind, fmt::format("{}{}: {} (see peal check)", kind, where, violation.message), kWrong,
+            ""};
 }
 
 }  // namespace
 
 Proof prove(const std::vector<Plan>& plans, const Collective* collective, bool thorough,
             CheckOptions options) {
-    const auto calls = static_cast<std::size_t>(options.calls);
-    if (!thorough && instruction_count(plans) * calls > kQuickInstructions) return {};
     const Meaning meaning = collective ? meaning_of(*collective, plans) : Meaning{};
     options.max_violations = 1;
     if (!thorough) options.max_states = kQuickStates;
-    const auto check_them = [&](const std::vector<Plan>& them) {
-        return check({{&them, collective ? &meaning : nullptr, {}}}, options);
+    const auto prove_them = [&](const std::vector<Plan>& them, std::string_view where) -> Proof {
+        const std::vector<CheckStage> stages = {{&them, collective ? &meaning : nullptr, {}}};
+        if (!thorough && !is_quick(them, options) && !find_proof(stages, options)) return {};
+        const ProofAnswer answer = check_once(stages, options);
+        Proof proof = proof_of(answer.report, where);
+        if (proof.exit_code == kFine) proof.from = answer.from_store ? "store" : "checked";
+        return proof;
     };
-    const Proof proof = proof_of(check_them(plans), "");
+    Proof proof = prove_them(plans, "");
     const bool has_pipes = std::any_of(plans.begin(), plans.end(), uses_pipes);
-    if (!has_pipes || proof.exit_code != kFine) return proof;
+    if (!has_pipes || proof.from.empty()) return proof;
     options.device = {};
-    return proof_of(check_them(for_host(plans)), " as this machine runs it");
+    Proof ours = prove_them(for_host(plans), " as this machine runs it");
+    if (ours.from == "store") ours.from = proof.from;
+    return ours;
+}
+
+// Devices and their processes prove, too: all of them ask the variable.
+void add_store_option(CLI::App& command) {
+    command.add_flag_callback(
+        "--no-store", [] { setenv("PEAL_PROOFS", "off", 1); },
+        "take no proof from the store and put none there (or: PEAL_PROOFS=off)");
 }
 
 }  // namespace peal::cli

@@ -9,6 +9,10 @@
 #include "peal/collective.hpp"
 #include "peal/plan.hpp"
 
+namespace CLI {
+class App;
+}
+
 namespace peal::cli {
 
 struct Proof {
@@ -16,12 +20,17 @@ struct Proof {
         "-";             // for a table: "proved", the kind of a violation, "bound", "-": not tried
     std::string reason;  // when it did not prove
     int exit_code = 0;
+    std::string from;  // when it proved: "store" or "checked"
 };
 
 // Checks the plans with these options; those with pipes on their device, and then as this machine
-// runs them (plan/for_host.hpp). Unless `thorough`, only where that takes no noticeable time.
+// runs them (plan/for_host.hpp). What stands in the user's store of proofs is not checked again;
+// other than that, unless `thorough`, only what takes no noticeable time is.
 // `collective` is what they mean, or null. Warnings are left to `peal check`.
 Proof prove(const std::vector<Plan>& plans, const Collective* collective, bool thorough,
             CheckOptions options);
+
+// --no-store: proofs are neither taken from the user's store nor put there.
+void add_store_option(CLI::App& command);
 
 }  // namespace peal::cli

@@ -86,6 +86,7 @@ void add_run(CLI::App& app, int& exit_code) {
                         "a random interleaving, the same one for the same seed");
     command->add_flag("--check", options->check,
                       "prove the plans first, however large; run them only if they prove");
+    add_store_option(*command);
     command->add_flag("--processes", options->processes, "one process per rank");
     command->add_option(
         "--timeout", options->timeout_seconds,

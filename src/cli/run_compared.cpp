@@ -18,7 +18,7 @@ std::string title_of(const Target& target, const Collective& collective) {
                              : fmt::format("{} as {}", target.kernel, name(collective.kind));
 }
 
-void print_result(const Target& target, const Collective& collective, const std::string& proof,
+void print_result(const Target& target, const Collective& collective, const Proof& proof,
                   const golden::Outcome& outcome, const RunOptions& options) {
     const std::string golden = outcome.wrong ? "WRONG" : "ok";
     const std::string op(has_reduction(collective.kind) ? name(collective.op) : "-");
@@ -31,8 +31,9 @@ void print_result(const Target& target, const Collective& collective, const std:
                                        {"op", op},
                                        {"calls", options.calls},
                                        {"golden", golden},
-                                       {"proof", proof},
+                                       {"proof", proof.word},
                                        {"seconds", outcome.seconds}};
+        if (!proof.from.empty()) json["proof_from"] = proof.from;
         if (outcome.wrong) json["difference"] = *outcome.wrong;
         fmt::print("{}\n", json.dump(2));
         return;
@@ -43,7 +44,7 @@ void print_result(const Target& target, const Collective& collective, const std:
                          {title_of(target, collective), algorithm_of(target),
                           std::to_string(target.nranks), std::to_string(collective.count),
                           std::string(name(collective.element)), op, std::to_string(options.calls),
-                          golden, proof, duration_text(outcome.seconds)}}));
+                          golden, proof.word, duration_text(outcome.seconds)}}));
 }
 
 golden::Outcome carry_out(const Collective& collective, const std::vector<Plan>& plans,
@@ -66,7 +67,7 @@ golden::Outcome carry_out(const Collective& collective, const std::vector<Plan>&
 int run_compared(const Target& target, const Collective& collective, const std::vector<Plan>& plans,
                  const Proof& proof, const RunOptions& options) {
     const golden::Outcome outcome = carry_out(collective, plans, options);
-    print_result(target, collective, proof.word, outcome, options);
+    print_result(target, collective, proof, outcome, options);
     if (outcome.wrong) fmt::print(stderr, "peal: wrong result: {}\n", *outcome.wrong);
     return outcome.wrong ? kWrong : kFine;
 }

@@ -111,7 +111,7 @@ Shown run_in_processes(const std::vector<Plan>& plans, const RunOptions& options
     return shown;
 }
 
-void print_json(const Target& target, const Shown& shown, const std::string& proof,
+void print_json(const Target& target, const Shown& shown, const Proof& proof,
                 const RunOptions& options) {
     nlohmann::ordered_json list = nlohmann::ordered_json::array();
     for (const Output& output : shown.outputs) {
@@ -120,13 +120,14 @@ void print_json(const Target& target, const Shown& shown, const std::string& pro
                         {"elements", output.elements},
                         {"head", output.head}});
     }
-    const nlohmann::ordered_json json = {{"target", target.kernel},  {"ranks", target.nranks},
-                                         {"calls", options.calls},   {"proof", proof},
-                                         {"seconds", shown.seconds}, {"outputs", list}};
+    nlohmann::ordered_json json = {{"target", target.kernel},  {"ranks", target.nranks},
+                                   {"calls", options.calls},   {"proof", proof.word},
+                                   {"seconds", shown.seconds}, {"outputs", list}};
+    if (!proof.from.empty()) json["proof_from"] = proof.from;
     fmt::print("{}\n", json.dump(2));
 }
 
-void print_text(const Target& target, const Shown& shown, const std::string& proof,
+void print_text(const Target& target, const Shown& shown, const Proof& proof,
                 const RunOptions& options) {
     for (const Output& output : shown.outputs) {
         fmt::print("rank {}  {}[{}] = {}{}\n", output.rank, output.name, output.elements,
@@ -134,7 +135,7 @@ void print_text(const Target& target, const Shown& shown, const std::string& pro
     }
     fmt::print("{} on {} ranks: {} call{}, {}; proof: {}; not compared (use {})\n", target.kernel,
                target.nranks, options.calls, options.calls == 1 ? "" : "s",
-               duration_text(shown.seconds), proof, target.is_pto() ? "--as" : "--expect");
+               duration_text(shown.seconds), proof.word, target.is_pto() ? "--as" : "--expect");
 }
 
 }  // namespace
@@ -144,7 +145,7 @@ int run_and_show(const Target& target, const std::vector<Plan>& plans, const Pro
     const Shown shown = options.processes     ? run_in_processes(plans, options)
                         : options.by_worker() ? run_by_worker(plans, options)
                                               : run_in_process(plans, options);
-    (options.json ? print_json : print_text)(target, shown, proof.word, options);
+    (options.json ? print_json : print_text)(target, shown, proof, options);
     return kFine;
 }
 

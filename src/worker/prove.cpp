@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include "check/proof_store.hpp"
 #include "peal/check.hpp"
 #include "peal/error.hpp"
 
@@ -37,7 +38,7 @@ void prove(const std::vector<Plan>& plans, const Meaning* meaning, bool together
     if (together) stages.push_back({&meeting, nullptr, {"the host's turn"}});
     CheckOptions options;
     options.device = device;
-    const CheckReport report = check(stages, options);
+    const CheckReport report = check_once(stages, options).report;
     if (report.verdict == Verdict::proved) return;
     const std::string title =
         fmt::format("kernel {} on {} ranks is not proved", plans[0].kernel, nranks);

@@ -1,8 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // Kernels of every origin, and their proofs.
+#include <filesystem>
+#include <map>
+
 #include <nlohmann/json.hpp>
 
 #include "peal/builder.hpp"
+#include "support/temporary_cache.hpp"
 #include "worker/kit.hpp"
 
 namespace peal::worker::test {
@@ -179,6 +183,34 @@ TEST(Proofs, EveryBuiltInCollectiveIsProvedOnEveryPlatform) {
             EXPECT_EQ(out[2][5], 3 * 1005.0F) << recipe.mode;
         }
     }
+}
+
+TEST(Proofs, AKernelIsProvedOnce) {
+    const peal::test::TemporaryCache cache;
+    const auto prove = [](const char* platform) {
+        Worker worker(
+            {.ranks = 2, .platform = platform, .engine = DeviceEngine::in_process, .check = true});
+        const DeviceKernel kernel(collective(CollectiveKind::barrier, Element::f32, 0));
+        const Domain domain = worker.allocate_domain({.name = "d", .windows = kernel.windows(2)});
+        worker
+            .submit_group(kernel, domain,
+                          per_rank(2, [&](int) { return Arguments{domain["signal"]}; }))
+            .wait();
+    };
+    const auto written = [&] {
+        std::map<std::string, std::filesystem::file_time_type> files;
+        for (const auto& file : std::filesystem::directory_iterator(cache.proofs())) {
+            files[file.path()] = file.last_write_time();
+        }
+        return files;
+    };
+    prove("host");
+    const auto first = written();
+    EXPECT_EQ(first.size(), 1u);
+    prove("host");
+    EXPECT_EQ(written(), first) << "it was in the store";
+    prove("a2a3sim");
+    EXPECT_EQ(written().size(), 2u) << "other rules are another question";
 }
 
 // ---------------------------------------------------------------------------- timings
