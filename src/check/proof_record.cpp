@@ -14,6 +14,8 @@ namespace {
 
 using RecordJson = nlohmann::ordered_json;
 
+constexpr std::int64_t kEndOfDates = 253'402'300'799;  // the last second of the year 9999
+
 // Of the names that there are; any other is no answer of the checker's.
 CheckMethod method_from(std::string_view text) {
     for (const CheckMethod method : {CheckMethod::linear, CheckMethod::exploration}) {
@@ -98,7 +100,8 @@ std::string to_text(const ProofRecord& record) {
 std::optional<ProofRecord> proof_record_from(std::string_view text) {
     try {
         ProofRecord record = record_from(RecordJson::parse(text));
-        if (record.subject.checker != kCheckerVersion) return std::nullopt;
+        const bool has_date = record.proved_at >= 0 && record.proved_at <= kEndOfDates;
+        if (record.subject.checker != kCheckerVersion || !has_date) return std::nullopt;
         return record;
     } catch (const RecordJson::exception&) {
         return std::nullopt;

@@ -2,6 +2,7 @@
 // What a plan is, as 128 bits. Each struct is taken apart whole: a field that is added does not
 // compile until it is counted here.
 #include <bit>
+#include <type_traits>
 
 #include "base/digest.hpp"
 #include "peal/plan.hpp"

@@ -213,6 +213,8 @@ TEST(ProofStore, WhatIsNoRecordIsNotThere) {
         replaced("\"ranks\":4", "\"ranks\":\"4\""),
         replaced("\"calls\":3", "\"cells\":3"),
         replaced("\"linear\"", "\"guessed\""),
+        replaced("\"proved_at\":1001", "\"proved_at\":-1"),
+        replaced("\"proved_at\":1001", "\"proved_at\":253402300800"),
         replaced("\"checker\":1", "\"checker\":0"),
         replaced("\"checker\":1", "\"checker\":2"),
     };
