@@ -16,10 +16,10 @@
 
 #include "cli/commands.hpp"
 #include "cli/rank_output.hpp"
-#include "shm/membership.hpp"
-#include "shm/supervise.hpp"
 #include "peal/compile.hpp"
 #include "peal/error.hpp"
+#include "shm/membership.hpp"
+#include "shm/supervise.hpp"
 
 namespace peal::cli {
 namespace {

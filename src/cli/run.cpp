@@ -67,11 +67,6 @@ int run(const RunOptions& options) {
 
 }  // namespace
 
-void report_timings(const Worker& worker, const RunOptions& options) {
-    if (options.timings) fmt::print(stderr, "{}", to_table(worker.timings()));
-    if (!options.trace.empty()) worker.write_trace(options.trace);
-}
-
 void add_run(CLI::App& app, int& exit_code) {
     CLI::App* command =
         app.add_subcommand("run", "carry out a collective or kernel and compare with golden");

@@ -50,7 +50,4 @@ int run_compared(const Target& target, const Collective& collective, const std::
 int run_and_show(const Target& target, const std::vector<Plan>& plans, const Proof& proof,
                  const RunOptions& options);
 
-// What --timings and --trace ask for, once all tasks are done.
-void report_timings(const Worker& worker, const RunOptions& options);
-
 }  // namespace peal::cli

@@ -3,12 +3,10 @@
 #include <nlohmann/json.hpp>
 
 #include "cli/commands.hpp"
-#include "cli/processes.hpp"
 #include "cli/rehearse_ranks.hpp"
 #include "cli/run.hpp"
+#include "cli/runner.hpp"
 #include "cli/table.hpp"
-#include "cli/worker_stage.hpp"
-#include "golden/rehearse.hpp"
 
 namespace peal::cli {
 namespace {
@@ -47,26 +45,13 @@ void print_result(const Target& target, const Collective& collective, const Proo
                           golden, proof.word, duration_text(outcome.seconds)}}));
 }
 
-golden::Outcome carry_out(const Collective& collective, const std::vector<Plan>& plans,
-                          const RunOptions& options) {
-    if (!options.by_worker() && !options.processes) {
-        return golden::rehearse(plans, collective, ports_of(collective, plans.front()),
-                                options.calls, options.engine());
-    }
-    RankWork work = rehearsal_of(plans, collective, options.calls);
-    work.timeout = options.timeout();
-    if (options.processes) return ProcessStage(plans).run(work);
-    WorkerStage stage(plans, options.target);
-    const golden::Outcome outcome = stage.run(work);
-    report_timings(stage.worker(), options);
-    return outcome;
-}
-
 }  // namespace
 
 int run_compared(const Target& target, const Collective& collective, const std::vector<Plan>& plans,
                  const Proof& proof, const RunOptions& options) {
-    const golden::Outcome outcome = carry_out(collective, plans, options);
+    RankWork work = rehearsal_of(plans, collective, options.calls);
+    work.timeout = options.timeout();
+    const golden::Outcome outcome = make_runner(plans, options)->run(work);
     print_result(target, collective, proof, outcome, options);
     if (outcome.wrong) fmt::print(stderr, "peal: wrong result: {}\n", *outcome.wrong);
     return outcome.wrong ? kWrong : kFine;

@@ -6,12 +6,10 @@
 #include <nlohmann/json.hpp>
 
 #include "cli/commands.hpp"
-#include "cli/processes.hpp"
 #include "cli/run.hpp"
+#include "cli/runner.hpp"
 #include "cli/table.hpp"
-#include "cli/worker_stage.hpp"
 #include "golden/number.hpp"
-#include "golden/rehearse.hpp"
 
 namespace peal::cli {
 namespace {
@@ -62,21 +60,6 @@ struct Shown {
     double seconds = 0;
 };
 
-Shown run_in_process(const std::vector<Plan>& plans, const RunOptions& options) {
-    golden::Stage stage(plans);
-    const auto memory_of = [&](const Plan& plan) -> RankMemory {
-        return [&](std::size_t buffer) { return stage.memory(plan.rank, buffer); };
-    };
-    InProcessEngine engine(stage.nranks(), options.engine());
-    Shown shown;
-    for (int call = 0; call < options.calls; ++call) {
-        for (const Plan& plan : plans) fill_inputs(plan, memory_of(plan));
-        shown.seconds = engine.run(plans, stage.bindings()).seconds;
-    }
-    for (const Plan& plan : plans) add_outputs(plan, memory_of(plan), shown.outputs);
-    return shown;
-}
-
 RankWork work_of(const std::vector<Plan>& plans, const RunOptions& options) {
     RankWork work;
     work.calls = options.calls;
@@ -86,29 +69,6 @@ RankWork work_of(const std::vector<Plan>& plans, const RunOptions& options) {
     };
     work.after = [](int, int, const RankMemory&) { return std::nullopt; };
     return work;
-}
-
-Shown run_by_worker(const std::vector<Plan>& plans, const RunOptions& options) {
-    WorkerStage stage(plans, options.target);
-    Shown shown;
-    shown.seconds = stage.run(work_of(plans, options)).seconds;
-    for (const Plan& plan : plans) {
-        const auto memory = [&](std::size_t buffer) { return stage.memory(plan.rank, buffer); };
-        add_outputs(plan, memory, shown.outputs);
-    }
-    report_timings(stage.worker(), options);
-    return shown;
-}
-
-Shown run_in_processes(const std::vector<Plan>& plans, const RunOptions& options) {
-    ProcessStage stage(plans);
-    Shown shown;
-    shown.seconds = stage.run(work_of(plans, options)).seconds;
-    for (const Plan& plan : plans) {
-        const auto memory = [&](std::size_t buffer) { return stage.argument(plan.rank, buffer); };
-        add_outputs(plan, memory, shown.outputs);
-    }
-    return shown;
 }
 
 void print_json(const Target& target, const Shown& shown, const Proof& proof,
@@ -142,9 +102,13 @@ void print_text(const Target& target, const Shown& shown, const Proof& proof,
 
 int run_and_show(const Target& target, const std::vector<Plan>& plans, const Proof& proof,
                  const RunOptions& options) {
-    const Shown shown = options.processes     ? run_in_processes(plans, options)
-                        : options.by_worker() ? run_by_worker(plans, options)
-                                              : run_in_process(plans, options);
+    const std::unique_ptr<Runner> runner = make_runner(plans, options);
+    Shown shown;
+    shown.seconds = runner->run(work_of(plans, options)).seconds;
+    for (const Plan& plan : plans) {
+        const auto memory = [&](std::size_t buffer) { return runner->argument(plan.rank, buffer); };
+        add_outputs(plan, memory, shown.outputs);
+    }
     (options.json ? print_json : print_text)(target, shown, proof, options);
     return kFine;
 }

@@ -2,10 +2,10 @@
 #include "peal/communicator.hpp"
 
 #include "comm/founding.hpp"
-#include "shm/membership.hpp"
 #include "comm/queue.hpp"
-#include "shm/ranks.hpp"
 #include "comm/seat.hpp"
+#include "shm/membership.hpp"
+#include "shm/ranks.hpp"
 
 namespace peal {
 

@@ -61,7 +61,7 @@ void Group::begin(const Request& request) {
 // Begins the request, or a meeting that must come before.
 void Group::proceed() {
     const Routine& routine = usable(*request_->routine);
-    if (must_settle_reach(routine) || turns_.must_meet(routine.ring_bytes)) {
+    if (must_settle_reach(routine) || must_meet(turns_, routine)) {
         phase_ = Phase::meeting;
         enter(*meeting_, request_->routine->stamp);
     } else {
@@ -121,8 +121,8 @@ std::uint64_t Group::hand_out(Affair affair, std::uint64_t number) {
     return parcel.load(std::memory_order_relaxed);
 }
 
-void Group::take_turn(std::uint64_t ring_bytes, Stamp stamp) {
-    turn_ = turns_.take(ring_bytes);
+void Group::take_turn(const Turns::Turn& turn, Stamp stamp) {
+    turn_ = turn;
     stamp_ = stamp;
     seal_ = (seal_ ^ stamp) * 0x9e3779b97f4a7c15;
     log();
@@ -130,7 +130,8 @@ void Group::take_turn(std::uint64_t ring_bytes, Stamp stamp) {
 
 void Group::enter(const Routine& routine, Stamp stamp) {
     reserve_tiles(routine.plan.tile_bytes);
-    take_turn(routine.ring_bytes, stamp);
+    place_ = place_call(turns_, routine);
+    take_turn(place_.turn, stamp);
     carried_ = &routine;
     bind(routine);
     core_.start(routine.tape, bound_);
@@ -156,7 +157,7 @@ void Group::own_next_lines() const {
 void Group::leave_turn() {
     advance_generation(carried_->plan, static_cast<std::size_t>(carried_->wiring.signal),
                        generations_[turn_.slot]);
-    turns_.over(turn_.number, carried_->hearing, carried_->shape.root);
+    end_call(turns_, *carried_, place_);
 }
 
 // Release: pairs with called(), by which others learn what this rank called.
@@ -189,9 +190,9 @@ void Group::bind(const Routine& routine) {
 
 std::byte* Group::data_of(const Routine& routine) {
     switch (routine.lane) {
-        case Lane::line: return memory_.slot(turn_.slot);
-        case Lane::box: return memory_.box(turn_.slot);
-        case Lane::ring: return memory_.ring(turn_.ring_offset);
+        case Lane::line: return memory_.slot(place_.piece);
+        case Lane::box: return memory_.box(place_.piece);
+        case Lane::ring: return memory_.ring(place_.piece);
         case Lane::bulk: return memory_.bulk();
         case Lane::window: return request_->window.base;
         case Lane::reach: return show_result(routine);
@@ -342,7 +343,7 @@ void Group::run_agreed(const KernelRequest& request) {
         enter(*meeting_, affair_stamp(Affair::meeting, 0));
         finish();
     }
-    take_turn(0, request.stamp);
+    take_turn(turns_.take(0), request.stamp);
     carry_out(request);
 }
 

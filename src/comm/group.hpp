@@ -16,10 +16,10 @@
 #include <string>
 #include <vector>
 
+#include "comm/call_place.hpp"
 #include "comm/group_memory.hpp"
 #include "comm/peer_memory.hpp"
 #include "comm/routine.hpp"
-#include "comm/turns.hpp"
 #include "engine/contract.hpp"
 #include "peal/communicator_calls.hpp"
 #include "peal/error.hpp"
@@ -148,7 +148,7 @@ private:
     void proceed();
     bool must_settle_reach(const Routine& routine);
     const Routine& usable(const Routine& wanted);
-    void take_turn(std::uint64_t ring_bytes, Stamp stamp);
+    void take_turn(const Turns::Turn& turn, Stamp stamp);
     void enter(const Routine& routine, Stamp stamp);
     void carry_out(const KernelRequest& request);
     void bind(const Routine& routine);
@@ -216,6 +216,7 @@ private:
     // notice also when nobody waited in those: a root does not wait.
     std::uint64_t seal_ = 0;
     Turns::Turn turn_;
+    CallPlace place_;  // of a call of the communicator's
     std::vector<BoundBuffer> bound_;
     std::vector<std::byte> tiles_;
 };

@@ -5,8 +5,8 @@
 
 #include <cerrno>
 
-#include "shm/process_memory.hpp"
 #include "engine/kernels/kernels.hpp"
+#include "shm/process_memory.hpp"
 
 namespace peal::comm {
 

@@ -3,9 +3,9 @@
 
 #include <fmt/format.h>
 
+#include "comm/queue.hpp"
 #include "shm/machine.hpp"
 #include "shm/populate.hpp"
-#include "comm/queue.hpp"
 
 namespace peal {
 

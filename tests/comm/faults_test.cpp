@@ -11,9 +11,9 @@
 #include <random>
 #include <thread>
 
-#include "comm/leftovers.hpp"
 #include "comm/outcomes.hpp"
-#include "comm/shared.hpp"
+#include "shm/leftovers.hpp"
+#include "shm/shared.hpp"
 
 namespace peal::comm {
 namespace faults_test {
@@ -23,10 +23,10 @@ using test::told_by;
 
 class Faults : public testing::Test {
 protected:
-    ~Faults() override { EXPECT_EQ(test::leftovers(), before_); }
+    ~Faults() override { EXPECT_EQ(shm::test::leftovers(), before_); }
 
 private:
-    test::Leftovers before_ = test::leftovers();
+    shm::test::Leftovers before_ = shm::test::leftovers();
 };
 
 TEST_F(Faults, ARankThatHasLeftIsNamed) {
@@ -111,7 +111,7 @@ struct Notes {
     char messages[kRanks][200] = {};
 };
 
-using SharedNotes = test::Shared<Notes>;
+using SharedNotes = shm::test::Shared<Notes>;
 
 // Something of every kind and size, again and again.
 void call_for_ever(Communicator& comm) {

@@ -17,12 +17,12 @@
 #include <thread>
 
 #include "comm/attempt.hpp"
-#include "comm/leftovers.hpp"
 #include "comm/outcomes.hpp"
 #include "comm/profile.hpp"
 #include "comm/profile_variable.hpp"
 #include "comm/routine.hpp"
-#include "comm/shared.hpp"
+#include "shm/leftovers.hpp"
+#include "shm/shared.hpp"
 
 namespace peal::comm {
 namespace reach_test {
@@ -263,7 +263,7 @@ struct Messages {
 
 TEST(ReachFaults, ABufferThatIsNoMemoryIsReportedToAll) {
     const ReachingProfile profile(CollectiveKind::allgather, "mesh");
-    const test::Shared<Messages> messages;
+    const shm::test::Shared<Messages> messages;
     Communicator::fork(2, [&](Communicator& comm) {
         std::vector<float> buffer(2000);
         std::span<float> mine = buffer;
@@ -316,8 +316,8 @@ TEST(ReachFaults, NobodyCopiesFromOrToABufferThatIsGone) {
 TEST(ReachFaults, ARankThatDiesWhileOthersCopyIsNamed) {
     const ReachingProfile profile(CollectiveKind::all_to_all, "mesh");
     for (int turn = 0; turn < 8; ++turn) {
-        const test::Leftovers before = test::leftovers();
-        const test::Shared<Messages> messages;
+        const shm::test::Leftovers before = shm::test::leftovers();
+        const shm::test::Shared<Messages> messages;
         Communicator::fork(3, [&](Communicator& comm) {
             const std::vector<float> input(3 << 18);
             std::vector<float> output(input.size());
@@ -337,7 +337,7 @@ TEST(ReachFaults, ARankThatDiesWhileOthersCopyIsNamed) {
                 testing::MatchesRegex(fmt::format(
                     "rank 1 died; rank {} was in all_to_all of 262144 f32 .call [0-9]+.", rank)));
         }
-        EXPECT_EQ(test::leftovers(), before);
+        EXPECT_EQ(shm::test::leftovers(), before);
     }
 }
 

@@ -12,13 +12,13 @@
 #include "comm/group_memory.hpp"
 #include "comm/profile_variable.hpp"
 #include "comm/routine.hpp"
-#include "comm/thrown.hpp"
 #include "peal/communicator.hpp"
+#include "shm/thrown.hpp"
 
 namespace peal::comm {
 namespace table_test {
 
-using test::message_of;
+using shm::test::message_of;
 using test::ProfileVariable;
 
 constexpr std::uint64_t kElementBytes = 4;

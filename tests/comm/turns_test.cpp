@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// The proof that calls placed by Turns do not disturb each other: random sequences of calls, with
-// the plans that the ranks would run in the memory that they would use, are given to the checker.
-#include "comm/turns.hpp"
+// The proof that calls placed by place_call() do not disturb each other: random sequences of calls,
+// with the plans that the ranks would run in the memory that they would use, are given to the
+// checker.
+#include "comm/call_place.hpp"
 
 #include <gtest/gtest.h>
 
 #include <random>
+
+#include <fmt/format.h>
 
 #include "check/call_sequence.hpp"
 #include "comm/routine.hpp"
@@ -23,7 +26,7 @@ struct Care {
     bool knows_who_hears = true;  // otherwise every call is taken for a full one
 };
 
-// Places calls as Group does, for all ranks at once.
+// Calls where place_call() puts them, for all ranks at once.
 class PlacedCalls {
 public:
     PlacedCalls(int nranks, std::uint64_t ring_bytes, Care care)
@@ -34,7 +37,7 @@ public:
 
     void add(const Shape& shape) {
         const std::vector<std::unique_ptr<Routine>> routines = routines_for(shape);
-        if (care_.meets && turns_.must_meet(routines[0]->ring_bytes)) {
+        if (care_.meets && must_meet(turns_, *routines[0])) {
             place(routines_for({.kind = CollectiveKind::barrier}), {});
             ++meetings_;
         }
@@ -69,19 +72,19 @@ private:
 
     void place(const std::vector<std::unique_ptr<Routine>>& routines, const Shape& shape) {
         const Routine& first = *routines[0];
-        const Turns::Turn turn = turns_.take(first.ring_bytes);
+        const CallPlace at = place_call(turns_, first);
         Stage stage;
         for (const auto& routine : routines) {
             stage.plans.push_back(routine->plan);
-            if (routine->lane == Lane::ring) shift_data(stage.plans.back(), turn.ring_offset);
+            if (routine->lane == Lane::ring) shift_data(stage.plans.back(), at.piece);
         }
         stage.meaning = meaning_of(collective_of(first, shape), stage.plans);
         for (const Buffer& buffer : first.plan.buffers) {
-            stage.memory.push_back(memory_of(buffer, first, turn));
+            stage.memory.push_back(memory_of(buffer, first, at));
         }
         stages_.push_back(std::move(stage));
-        const Hearing hearing = care_.knows_who_hears ? first.hearing : Hearing::all_from_all;
-        turns_.over(turn.number, hearing, first.shape.root);
+        if (!care_.knows_who_hears) routines[0]->hearing = Hearing::all_from_all;
+        end_call(turns_, first, at);
     }
 
     static void shift_data(Plan& plan, std::uint64_t offset) {
@@ -114,16 +117,15 @@ private:
         return collective;
     }
 
-    std::string memory_of(const Buffer& buffer, const Routine& routine,
-                          const Turns::Turn& turn) const {
-        const std::string slot = std::to_string(turn.slot);
-        if (buffer.kind == BufferKind::signal) return "signals " + slot;
+    static std::string memory_of(const Buffer& buffer, const Routine& routine,
+                                 const CallPlace& at) {
+        if (buffer.kind == BufferKind::signal) return fmt::format("signals {}", at.turn.slot);
         if (buffer.kind == BufferKind::argument) {
-            return buffer.name + " " + std::to_string(turn.number);
+            return fmt::format("{} {}", buffer.name, at.turn.number);
         }
         switch (routine.lane) {
-            case Lane::line: return "lines " + slot;
-            case Lane::box: return "box " + slot;
+            case Lane::line: return fmt::format("lines {}", at.piece);
+            case Lane::box: return fmt::format("box {}", at.piece);
             case Lane::ring: return "ring";
             case Lane::bulk: return "bulk";
             case Lane::reach: return "reached";

@@ -12,10 +12,11 @@
 #include <thread>
 
 #include "shm/machine.hpp"
-#include "comm/thrown.hpp"
+#include "shm/thrown.hpp"
 #include "shm/world.hpp"
 
 namespace peal::shm {
+
 namespace extents_test {
 
 using test::message_of;

@@ -7,9 +7,10 @@
 
 #include <cstdlib>
 
-#include "comm/thrown.hpp"
+#include "shm/thrown.hpp"
 
 namespace peal::shm {
+
 namespace membership_test {
 
 using test::message_of;

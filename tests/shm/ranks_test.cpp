@@ -9,12 +9,13 @@
 #include <cstdlib>
 #include <stdexcept>
 
-#include "comm/leftovers.hpp"
+#include "shm/leftovers.hpp"
 #include "shm/patience.hpp"
-#include "comm/shared.hpp"
-#include "comm/thrown.hpp"
+#include "shm/shared.hpp"
+#include "shm/thrown.hpp"
 
 namespace peal::shm {
+
 namespace ranks_test {
 
 using test::message_of;

@@ -8,10 +8,11 @@
 #include <csignal>
 #include <thread>
 
-#include "comm/leftovers.hpp"
+#include "shm/leftovers.hpp"
 #include "shm/patience.hpp"
 
 namespace peal::shm {
+
 namespace supervise_test {
 
 using std::chrono::milliseconds;

@@ -10,10 +10,11 @@
 
 #include <thread>
 
-#include "comm/leftovers.hpp"
-#include "comm/thrown.hpp"
+#include "shm/leftovers.hpp"
+#include "shm/thrown.hpp"
 
 namespace peal::shm {
+
 namespace world_test {
 
 using test::message_of;

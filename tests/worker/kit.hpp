@@ -11,16 +11,16 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "comm/leftovers.hpp"
-#include "comm/thrown.hpp"
 #include "peal/program.hpp"
 #include "peal/worker.hpp"
+#include "shm/leftovers.hpp"
+#include "shm/thrown.hpp"
 
 namespace peal::worker::test {
 
-using comm::test::Leftovers;
-using comm::test::leftovers;
-using comm::test::message_of;
+using shm::test::Leftovers;
+using shm::test::leftovers;
+using shm::test::message_of;
 
 // The thread sanitizer does not follow a process that was forked from one with threads.
 inline std::vector<DeviceEngine> engines() {

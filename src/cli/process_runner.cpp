@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "cli/processes.hpp"
+#include "cli/process_runner.hpp"
 
 #include <fmt/format.h>
 #include <sys/mman.h>
@@ -25,7 +25,7 @@ SharedPages::SharedPages(std::size_t bytes) : bytes_(std::max<std::size_t>(bytes
 
 SharedPages::~SharedPages() { munmap(base_, bytes_); }
 
-struct ProcessStage::Note {
+struct ProcessRunner::Note {
     double seconds;   // of its fastest call
     char wrong[400];  // "": nothing
 };
@@ -37,11 +37,11 @@ using Clock = std::chrono::steady_clock;
 // A rank's windows and signals, and what its kernel is given.
 class Belongings {
 public:
-    Belongings(Communicator& comm, const Plan& plan, const ProcessStage& stage) {
+    Belongings(Communicator& comm, const Plan& plan, ProcessRunner& runner) {
         for (std::size_t b = 0; b < plan.buffers.size(); ++b) {
             const Buffer& buffer = plan.buffers[b];
             if (buffer.kind == BufferKind::argument) {
-                std::byte* memory = stage.argument(plan.rank, b);
+                std::byte* memory = runner.argument(plan.rank, b);
                 own_.push_back(memory);
                 arguments_.emplace_back(Memory{memory, buffer.elements(), buffer.element});
             } else {
@@ -65,7 +65,7 @@ private:
 
 }  // namespace
 
-ProcessStage::ProcessStage(const std::vector<Plan>& plans) : plans_(plans) {
+ProcessRunner::ProcessRunner(const std::vector<Plan>& plans) : plans_(plans) {
     std::size_t end = plans.size() * sizeof(Note);
     for (const Plan& plan : plans) {
         std::vector<std::size_t>& offsets = offsets_.emplace_back();
@@ -78,15 +78,15 @@ ProcessStage::ProcessStage(const std::vector<Plan>& plans) : plans_(plans) {
     pages_.emplace(end);
 }
 
-std::byte* ProcessStage::argument(int rank, std::size_t buffer) const {
+std::byte* ProcessRunner::argument(int rank, std::size_t buffer) {
     return pages_->at(offsets_[static_cast<std::size_t>(rank)][buffer]);
 }
 
-ProcessStage::Note& ProcessStage::note(int rank) const {
+ProcessRunner::Note& ProcessRunner::note(int rank) const {
     return *reinterpret_cast<Note*>(pages_->at(static_cast<std::size_t>(rank) * sizeof(Note)));
 }
 
-golden::Outcome ProcessStage::run(const RankWork& work) {
+golden::Outcome ProcessRunner::run(const RankWork& work) {
     const auto nranks = static_cast<int>(plans_.size());
     const int status =
         Communicator::fork(nranks, [&](Communicator& comm) { carry_out(comm, work); });
@@ -104,7 +104,7 @@ golden::Outcome ProcessStage::run(const RankWork& work) {
 }
 
 // The barrier lets the clock start when everybody has come.
-void ProcessStage::carry_out(Communicator& comm, const RankWork& work) const {
+void ProcessRunner::carry_out(Communicator& comm, const RankWork& work) {
     const int rank = comm.rank();
     comm.set_timeout(work.timeout);
     const Kernel kernel = comm.kernel(plans_);

@@ -5,32 +5,31 @@
 #include <string>
 #include <vector>
 
-#include "cli/rank_work.hpp"
-#include "cli/target.hpp"
-#include "golden/rehearse.hpp"
+#include "cli/run.hpp"
+#include "cli/runner.hpp"
 #include "peal/plan.hpp"
 #include "peal/worker.hpp"
 
 namespace peal::cli {
 
-class WorkerStage {
+class WorkerRunner : public Runner {
 public:
     // Starts the devices that the options name, and gives them their windows.
-    WorkerStage(const std::vector<Plan>& plans, const TargetOptions& options);
+    WorkerRunner(const std::vector<Plan>& plans, const RunOptions& options);
 
-    // Each call is a group of tasks. What is wrong on the first rank that found something, and the
-    // fastest call as the host sees it. A task that fails is an Error.
-    golden::Outcome run(const RankWork& work);
-
-    // A private buffer of a rank, or its part of a window.
-    std::byte* memory(int rank, std::size_t buffer) const;
-
-    const Worker& worker() const { return worker_; }
+    // Each call is a group of tasks; the time is as the host sees it. Ends with what --timings and
+    // --trace ask for.
+    golden::Outcome run(const RankWork& work) override;
+    std::byte* argument(int rank, std::size_t buffer) override { return memory(rank, buffer); }
 
 private:
+    // A private buffer of a rank, or its part of a window.
+    std::byte* memory(int rank, std::size_t buffer) const;
+    void report_timings() const;
     Arguments arguments_of(int rank) const;
 
     const std::vector<Plan>& plans_;
+    const RunOptions& options_;
     Worker worker_;
     DeviceKernel kernel_;
     Domain domain_;

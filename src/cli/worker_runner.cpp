@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "cli/worker_stage.hpp"
+#include "cli/worker_runner.hpp"
 
 #include <algorithm>
 #include <chrono>
+
+#include <fmt/format.h>
 
 #include "cli/devices.hpp"
 
@@ -26,9 +28,10 @@ std::string_view window_name(const Buffer& buffer) { return buffer.name; }
 
 }  // namespace
 
-WorkerStage::WorkerStage(const std::vector<Plan>& plans, const TargetOptions& options)
+WorkerRunner::WorkerRunner(const std::vector<Plan>& plans, const RunOptions& options)
     : plans_(plans),
-      worker_(worker_options(options, static_cast<int>(plans.size()))),
+      options_(options),
+      worker_(worker_options(options.target, static_cast<int>(plans.size()))),
       kernel_(plans),
       domain_(worker_.allocate_domain(
           {.name = "all", .windows = kernel_.windows(static_cast<int>(plans.size()))})) {
@@ -41,14 +44,14 @@ WorkerStage::WorkerStage(const std::vector<Plan>& plans, const TargetOptions& op
     }
 }
 
-std::byte* WorkerStage::memory(int rank, std::size_t buffer) const {
+std::byte* WorkerRunner::memory(int rank, std::size_t buffer) const {
     const auto r = static_cast<std::size_t>(rank);
     const Buffer& what = plans_[r].buffers[buffer];
     if (what.kind == BufferKind::argument) return arguments_[r][buffer].data();
     return domain_.view(window_name(what), rank).data();
 }
 
-Arguments WorkerStage::arguments_of(int rank) const {
+Arguments WorkerRunner::arguments_of(int rank) const {
     const auto r = static_cast<std::size_t>(rank);
     Arguments arguments;
     for (std::size_t b = 0; b < plans_[r].buffers.size(); ++b) {
@@ -63,7 +66,7 @@ Arguments WorkerStage::arguments_of(int rank) const {
     return arguments;
 }
 
-golden::Outcome WorkerStage::run(const RankWork& work) {
+golden::Outcome WorkerRunner::run(const RankWork& work) {
     const auto nranks = static_cast<int>(plans_.size());
     golden::Outcome outcome;
     for (int call = 0; call < work.calls; ++call) {
@@ -82,7 +85,13 @@ golden::Outcome WorkerStage::run(const RankWork& work) {
             outcome.wrong = work.after(rank, call, memory_of(rank));
         }
     }
+    report_timings();
     return outcome;
+}
+
+void WorkerRunner::report_timings() const {
+    if (options_.timings) fmt::print(stderr, "{}", to_table(worker_.timings()));
+    if (!options_.trace.empty()) worker_.write_trace(options_.trace);
 }
 
 }  // namespace peal::cli

@@ -11,7 +11,7 @@
 #include <ostream>
 #include <string>
 
-namespace peal::comm::test {
+namespace peal::shm::test {
 
 struct Leftovers {
     std::ptrdiff_t descriptors = 0;
@@ -37,4 +37,4 @@ inline Leftovers leftovers() {
     return found;
 }
 
-}  // namespace peal::comm::test
+}  // namespace peal::shm::test

@@ -7,7 +7,7 @@
 
 #include "peal/error.hpp"
 
-namespace peal::comm::test {
+namespace peal::shm::test {
 
 // The message of the Error that `act` throws, whose fault is as expected.
 template <class Act>
@@ -21,4 +21,4 @@ std::string message_of(Fault fault, Act&& act) {
     return "nothing was thrown";
 }
 
-}  // namespace peal::comm::test
+}  // namespace peal::shm::test

@@ -5,7 +5,7 @@
 
 #include <new>
 
-namespace peal::comm::test {
+namespace peal::shm::test {
 
 // In memory that a test shares with the processes that it forks. T is trivial to destroy.
 template <class T>
@@ -25,4 +25,4 @@ private:
     T* value_;
 };
 
-}  // namespace peal::comm::test
+}  // namespace peal::shm::test

@@ -6,8 +6,7 @@
 #include <optional>
 #include <vector>
 
-#include "cli/rank_work.hpp"
-#include "golden/rehearse.hpp"
+#include "cli/runner.hpp"
 #include "peal/communicator.hpp"
 #include "peal/plan.hpp"
 
@@ -27,21 +26,20 @@ private:
     std::size_t bytes_ = 0;
 };
 
-class ProcessStage {
+class ProcessRunner : public Runner {
 public:
-    explicit ProcessStage(const std::vector<Plan>& plans);
+    explicit ProcessRunner(const std::vector<Plan>& plans);
 
-    // What is wrong on the first rank that found something, and the slowest rank's fastest call.
-    // When a rank fails it says so on stderr, and an Error follows here.
-    golden::Outcome run(const RankWork& work);
+    // The time is that of the slowest rank. When a rank fails it says so on stderr, and an Error
+    // follows here.
+    golden::Outcome run(const RankWork& work) override;
 
-    // A private buffer of a rank, also after the run.
-    std::byte* argument(int rank, std::size_t buffer) const;
+    std::byte* argument(int rank, std::size_t buffer) override;
 
 private:
     struct Note;  // from a rank to this process
 
-    void carry_out(Communicator& comm, const RankWork& work) const;
+    void carry_out(Communicator& comm, const RankWork& work);
     Note& note(int rank) const;
 
     const std::vector<Plan>& plans_;
