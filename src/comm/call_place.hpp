@@ -13,8 +13,8 @@ namespace peal::comm {
 
 struct CallPlace {
     Turns::Turn turn;
-    // The data window is in the memory that the routine's lane names, and there in the piece with
-    // this number: of slots and boxes one for each slot, of the ring one for each byte.
+    // The data window is in the memory that the routine's staging names, and there in the piece
+    // with this number: of slots and boxes one for each slot, of the ring one for each byte.
     std::uint64_t piece = 0;
 };
 
@@ -24,16 +24,16 @@ inline bool must_meet(Turns& turns, const Routine& routine) {
 
 inline CallPlace place_call(Turns& turns, const Routine& routine) {
     const Turns::Turn turn = turns.take(routine.ring_bytes);
-    switch (routine.lane) {
-        case Lane::line:
-        case Lane::box: return {turn, turn.slot};
-        case Lane::ring: return {turn, turn.ring_offset};
+    switch (routine.staging) {
+        case Staging::line:
+        case Staging::box: return {turn, turn.slot};
+        case Staging::ring: return {turn, turn.ring_offset};
         default: return {turn, 0};
     }
 }
 
 inline void end_call(Turns& turns, const Routine& routine, const CallPlace& place) {
-    turns.over(place.turn.number, routine.hearing, routine.shape.root);
+    turns.over(place.turn.number, routine.sync, routine.shape.root);
 }
 
 }  // namespace peal::comm

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "peal/communicator.hpp"
 
-#include "comm/founding.hpp"
+#include "comm/bootstrap.hpp"
 #include "comm/queue.hpp"
 #include "comm/seat.hpp"
 #include "shm/membership.hpp"
@@ -28,19 +28,19 @@ Communicator::~Communicator() = default;
 Communicator Communicator::connect() {
     const comm::Membership membership = comm::join_world();
     auto seat = std::make_shared<comm::Seat>(membership.world, membership.rank);
-    return {std::move(seat), queue_for(comm::found(membership.world, membership.rank))};
+    return {std::move(seat), queue_for(comm::bootstrap(membership.world, membership.rank))};
 }
 
 int Communicator::fork(int n, const std::function<void(Communicator&)>& body) {
     return comm::fork_ranks(n, [&](std::shared_ptr<shm::World> world, int rank) {
-        Communicator self(nullptr, queue_for(comm::found(std::move(world), rank)));
+        Communicator self(nullptr, queue_for(comm::bootstrap(std::move(world), rank)));
         body(self);
     });
 }
 
 void Communicator::threads(int n, const std::function<void(Communicator&)>& body) {
     comm::run_threads(n, [&](std::shared_ptr<shm::World> world, int rank) {
-        Communicator self(nullptr, queue_for(comm::found(std::move(world), rank)));
+        Communicator self(nullptr, queue_for(comm::bootstrap(std::move(world), rank)));
         body(self);
     });
 }

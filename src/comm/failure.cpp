@@ -130,7 +130,7 @@ void Group::fail_by_alarm() {
 
 void Group::fail(Fault fault, const std::string& message) {
     if (!broken_) broken_ = message;
-    const bool shows_buffer = carried_ != nullptr && carried_->lane == Lane::reach;
+    const bool shows_buffer = carried_ != nullptr && carried_->staging == Staging::reach;
     if (shows_buffer && phase_ != Phase::idle) peers_.wait_for_copiers();
     phase_ = Phase::idle;
     throw Error(fault, message);

@@ -73,7 +73,7 @@ void Group::proceed() {
 // Before the first call that reaches private buffers, all come, all try, and all have tried: two
 // meetings, or one if they have met before.
 bool Group::must_settle_reach(const Routine& routine) {
-    if (routine.lane != Lane::reach || reaching_ == Reaching::settled) [[likely]]
+    if (routine.staging != Staging::reach || reaching_ == Reaching::settled) [[likely]]
         return false;
     if (reaching_ == Reaching::tried) {
         reaching_ = Reaching::settled;
@@ -90,7 +90,7 @@ bool Group::must_settle_reach(const Routine& routine) {
 
 // Another routine for the same, where private memory is out of reach. All ranks decide alike.
 const Routine& Group::usable(const Routine& wanted) {
-    if (wanted.lane != Lane::reach || reaching_ == Reaching::unknown) [[likely]]
+    if (wanted.staging != Staging::reach || reaching_ == Reaching::unknown) [[likely]]
         return wanted;
     if (memory_.head().out_of_reach.load(std::memory_order_relaxed) == 0) return wanted;
     routines_.forbid_reach();
@@ -106,18 +106,18 @@ void Group::announce(Stamp stamp) {
     require_usable();
 }
 
-void Group::meet(Affair affair, std::uint64_t detail) {
-    announce(affair_stamp(affair, detail));
-    enter(*meeting_, affair_stamp(affair, detail));
+void Group::meet(SyncReason reason, std::uint64_t detail) {
+    announce(sync_stamp(reason, detail));
+    enter(*meeting_, sync_stamp(reason, detail));
     finish();
 }
 
 // The parcel is not overwritten too early: before rank 0 hands out the next, a meeting has told it
 // that everybody has come, and so has read this one.
-std::uint64_t Group::hand_out(Affair affair, std::uint64_t number) {
+std::uint64_t Group::hand_out(SyncReason reason, std::uint64_t number) {
     std::atomic<std::uint64_t>& parcel = memory_.head().parcel;
     if (rank_ == 0) parcel.store(number, std::memory_order_relaxed);  // released by the meeting
-    meet(affair, 0);
+    meet(reason, 0);
     return parcel.load(std::memory_order_relaxed);
 }
 
@@ -180,8 +180,8 @@ void Group::bind(const Routine& routine) {
         BoundBuffer& data = at(wiring.data);
         data.base = data_of(routine);
         data.rank_stride = stride;
-        if (routine.lane == Lane::window) data.rank_stride = request_->window.rank_stride;
-        if (routine.lane == Lane::reach) data.rank_stride = 0;  // peers' parts are elsewhere
+        if (routine.staging == Staging::window) data.rank_stride = request_->window.rank_stride;
+        if (routine.staging == Staging::reach) data.rank_stride = 0;  // peers' parts are elsewhere
     }
     at(wiring.signal) = {memory_.slot(turn_.slot) + kLinePayload + sizeof(Stamp), stride,
                          generations_[turn_.slot]};
@@ -189,14 +189,14 @@ void Group::bind(const Routine& routine) {
 }
 
 std::byte* Group::data_of(const Routine& routine) {
-    switch (routine.lane) {
-        case Lane::line: return memory_.slot(place_.piece);
-        case Lane::box: return memory_.box(place_.piece);
-        case Lane::ring: return memory_.ring(place_.piece);
-        case Lane::bulk: return memory_.bulk();
-        case Lane::window: return request_->window.base;
-        case Lane::reach: return show_result(routine);
-        case Lane::none: break;
+    switch (routine.staging) {
+        case Staging::line: return memory_.slot(place_.piece);
+        case Staging::box: return memory_.box(place_.piece);
+        case Staging::ring: return memory_.ring(place_.piece);
+        case Staging::bulk: return memory_.bulk();
+        case Staging::window: return request_->window.base;
+        case Staging::reach: return show_result(routine);
+        case Staging::none: break;
     }
     return nullptr;
 }
@@ -296,7 +296,7 @@ void Group::wait_for_ring() {
 bool Group::looks_again() const {
     constexpr int kGlances = 64;
     const bool is_wanted_next =
-        phase_ != Phase::kernel && carried_->hearing != Hearing::all_from_root;
+        phase_ != Phase::kernel && carried_->sync != SyncPattern::all_from_root;
     if (spinning_pays(*world_) || !is_wanted_next) return !core_.is_blocked();
     const int core = sched_getcpu();
     const auto is_on_this_core = [&](const Place& cell) {
@@ -312,7 +312,7 @@ void Group::wait_longer() {
     const auto ready = [this] { return looks_again() || has_failed(); };
     const Clock::time_point begin = Clock::now();
     for (;;) {
-        Clock::time_point until = Clock::now() + Patience::kNap;
+        Clock::time_point until = Clock::now() + Backoff::kNap;
         if (timeout_.count() > 0) until = std::min(until, begin + timeout_);
         const Waited waited =
             wait_until(*world_, members_[static_cast<std::size_t>(rank_)], ready, until);
@@ -340,7 +340,7 @@ void Group::run(const KernelRequest& request) {
 void Group::run_agreed(const KernelRequest& request) {
     announce(request.stamp);
     if (turns_.must_meet(0)) {
-        enter(*meeting_, affair_stamp(Affair::meeting, 0));
+        enter(*meeting_, sync_stamp(SyncReason::meeting, 0));
         finish();
     }
     take_turn(turns_.take(0), request.stamp);

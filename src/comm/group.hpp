@@ -23,7 +23,7 @@
 #include "engine/contract.hpp"
 #include "peal/communicator_calls.hpp"
 #include "peal/error.hpp"
-#include "shm/patience.hpp"
+#include "shm/backoff.hpp"
 #include "shm/world.hpp"
 
 namespace peal::comm {
@@ -105,10 +105,10 @@ public:
     void run_agreed(const KernelRequest& request);
 
     // Everybody comes, for a reason of the communicator's own that must be the same everywhere.
-    void meet(Affair affair, std::uint64_t detail);
+    void meet(SyncReason reason, std::uint64_t detail);
 
     // Rank 0 hands a number to everybody; a meeting must have come before.
-    std::uint64_t hand_out(Affair affair, std::uint64_t number);
+    std::uint64_t hand_out(SyncReason reason, std::uint64_t number);
 
 private:
     // A call that was made before. Most programs make the same ones again, with the same buffers.

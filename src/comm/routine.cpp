@@ -70,32 +70,32 @@ std::uint64_t window_bytes(const Plan& plan) {
 bool settle(Routine& routine, bool reaches, bool closed, int nranks, const RoutineLimits& limits) {
     const std::uint64_t bytes = window_bytes(routine.plan);
     if (bytes == 0) {
-        routine.lane = Lane::none;
+        routine.staging = Staging::none;
     } else if (reaches) {
-        routine.lane = Lane::reach;
+        routine.staging = Staging::reach;
         assert(closed && reachable(routine.plan));  // see may_reach()
     } else if (routine.shape.placement == Placement::window) {
-        routine.lane = Lane::window;
+        routine.staging = Staging::window;
     } else if (closed) {
-        routine.lane = Lane::bulk;
+        routine.staging = Staging::bulk;
         return bytes <= limits.bulk_bytes;
     } else if (fits_in_lines(routine, bytes, nranks)) {
-        routine.lane = Lane::line;
+        routine.staging = Staging::line;
     } else if (bytes <= limits.box_bytes) {
-        routine.lane = Lane::box;
+        routine.staging = Staging::box;
         routine.block_bytes = bytes / static_cast<std::uint64_t>(nranks);
     } else {
-        routine.lane = Lane::ring;
+        routine.staging = Staging::ring;
         routine.ring_bytes = (bytes + kCacheLineBytes - 1) / kCacheLineBytes * kCacheLineBytes;
         return routine.ring_bytes <= limits.ring_bytes;
     }
     return true;
 }
 
-Hearing hearing_in(CollectiveKind kind) {
+SyncPattern sync_in(CollectiveKind kind) {
     const CollectiveFacts facts = facts_of(kind);
-    if (!facts.has_root()) return Hearing::all_from_all;
-    return facts.getters == Holders::root ? Hearing::root_from_all : Hearing::all_from_root;
+    if (!facts.has_root()) return SyncPattern::all_from_all;
+    return facts.getters == Holders::root ? SyncPattern::root_from_all : SyncPattern::all_from_root;
 }
 
 Routine::Wiring wiring_of(const Plan& plan) {
@@ -152,13 +152,13 @@ std::unique_ptr<Routine> make_routine(const Shape& shape, const Table& table, in
         routine->stamp = stamp_of(shape);
         routine->mode = carried_out.mode;
         routine->placement = carried_out.placement;
-        routine->hearing = hearing_in(carried_out.kind);
+        routine->sync = sync_in(carried_out.kind);
         describe_buffers(*routine, wanted, rank, nranks);
         routine->plan = compile_rank(carried_out, rank, nranks);
         if (!settle(*routine, rule->reach, is_closed(carried_out), nranks, limits)) continue;
         routine->tape.read(
             routine->plan,
-            routine->lane == Lane::reach ? Tape::Windows::reached : Tape::Windows::shared,
+            routine->staging == Staging::reach ? Tape::Windows::reached : Tape::Windows::shared,
             Tape::Cells::grow);
         routine->wiring = wiring_of(routine->plan);
         return routine;

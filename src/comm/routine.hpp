@@ -22,7 +22,7 @@ namespace peal::comm {
 inline constexpr std::uint64_t kLinePayload = kCacheLineBytes - 16;
 
 // Where a routine's data window is.
-enum class Lane : std::uint8_t {
+enum class Staging : std::uint8_t {
     none,    // there is none
     line,    // in the lines of the turn's slot, beside the signal cells
     box,     // in the slot's box: a little more, always the same memory, so it stays near
@@ -36,11 +36,11 @@ struct Routine {
     Shape shape;
     Stamp stamp = 0;
     std::string mode;                           // its recipe
-    Placement placement = Placement::separate;  // of the plan; not the shape's if lane=reach
-    Lane lane = Lane::none;
-    std::uint64_t ring_bytes = 0;   // lane=ring: of the ring, per rank
-    std::uint64_t block_bytes = 0;  // lane=box: what each rank has of the window; else 0
-    Hearing hearing = Hearing::all_from_all;
+    Placement placement = Placement::separate;  // of the plan; not the shape's if staging=reach
+    Staging staging = Staging::none;
+    std::uint64_t ring_bytes = 0;   // staging=ring: of the ring, per rank
+    std::uint64_t block_bytes = 0;  // staging=box: what each rank has of the window; else 0
+    SyncPattern sync = SyncPattern::all_from_all;
     std::uint64_t input_count = 0, output_count = 0;
     bool needs_input = true, needs_output = true;  // on this rank
     Plan plan;
@@ -83,7 +83,7 @@ public:
         return find_or_make(shape);
     }
 
-    // From here on there is no routine with lane=reach.
+    // From here on there is no routine with staging=reach.
     void forbid_reach() {
         if (std::exchange(limits_.reach, false)) forget();
     }

@@ -25,10 +25,10 @@ std::uint64_t bits(Stamp stamp, int shift, int width) {
 
 std::string describe_affair(Stamp stamp) {
     const std::uint64_t detail = stamp & kMaxCount;
-    switch (static_cast<Affair>(bits(stamp, kRootShift, 10))) {
-        case Affair::meeting: return "a meeting of the communicator's own";
-        case Affair::window: return fmt::format("window of {} bytes", detail);
-        case Affair::split: return "split";
+    switch (static_cast<SyncReason>(bits(stamp, kRootShift, 10))) {
+        case SyncReason::meeting: return "a meeting of the communicator's own";
+        case SyncReason::window: return fmt::format("window of {} bytes", detail);
+        case SyncReason::split: return "split";
     }
     return "nothing that is known";
 }
@@ -47,8 +47,8 @@ Stamp kernel_stamp(std::uint64_t identity) {
     return kKernelTag << kTagShift | (identity & kMaxCount);
 }
 
-Stamp affair_stamp(Affair affair, std::uint64_t detail) {
-    return kAffairTag << kTagShift | static_cast<Stamp>(affair) << kRootShift |
+Stamp sync_stamp(SyncReason reason, std::uint64_t detail) {
+    return kAffairTag << kTagShift | static_cast<Stamp>(reason) << kRootShift |
            (detail & kMaxCount);
 }
 

@@ -31,8 +31,8 @@ Stamp stamp_of(const Shape& shape);
 // Of a kernel of the user's; `identity` is a hash of what must be the same everywhere.
 Stamp kernel_stamp(std::uint64_t identity);
 // Of the communicator's own affairs.
-enum class Affair : std::uint8_t { meeting, window, split };
-Stamp affair_stamp(Affair affair, std::uint64_t detail);
+enum class SyncReason : std::uint8_t { meeting, window, split };
+Stamp sync_stamp(SyncReason reason, std::uint64_t detail);
 
 // "allreduce of 1024 f32, sum"
 std::string describe(Stamp stamp);

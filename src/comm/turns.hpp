@@ -27,7 +27,7 @@
 namespace peal::comm {
 
 // Who hears from whom in a call.
-enum class Hearing : std::uint8_t {
+enum class SyncPattern : std::uint8_t {
     all_from_all,   // a full turn
     all_from_root,  // and perhaps the root from them
     root_from_all,
@@ -67,12 +67,12 @@ public:
     }
 
     // A turn is over. `root` counts where there is one.
-    void over(std::uint64_t turn, Hearing hearing, int root) {
-        if (hearing == Hearing::all_from_all) [[likely]] {
+    void over(std::uint64_t turn, SyncPattern sync, int root) {
+        if (sync == SyncPattern::all_from_all) [[likely]] {
             complete_ = turn;
             have_met_ = true;
         } else {
-            auto& list = hearing == Hearing::all_from_root ? was_heard_ : heard_;
+            auto& list = sync == SyncPattern::all_from_root ? was_heard_ : heard_;
             list[static_cast<std::size_t>(root)] = turn;
         }
     }

@@ -33,7 +33,7 @@ WindowMemory Communicator::allocate(std::uint64_t n, std::uint64_t bytes_each) {
         throw Error(Fault::usage, fmt::format("window: {} x {} bytes are too many", n, bytes_each));
     }
     const std::uint64_t bytes = n * bytes_each;
-    group.meet(comm::Affair::window, bytes);
+    group.meet(comm::SyncReason::window, bytes);
     const std::uint64_t page = comm::page_bytes();
     const std::uint64_t rank_stride = std::max(page, (bytes + page - 1) / page * page);
 
@@ -47,7 +47,7 @@ WindowMemory Communicator::allocate(std::uint64_t n, std::uint64_t bytes_each) {
             why = error.what();
         }
     }
-    extent = group.hand_out(comm::Affair::window, extent);
+    extent = group.hand_out(comm::SyncReason::window, extent);
     if (extent == 0) {
         throw Error(Fault::resource, why.empty() ? "window: rank 0 found no memory for it" : why);
     }

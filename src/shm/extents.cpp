@@ -12,8 +12,8 @@
 #include <chrono>
 #include <thread>
 
-#include "shm/machine.hpp"
 #include "peal/error.hpp"
+#include "shm/machine.hpp"
 
 namespace peal::shm {
 namespace {

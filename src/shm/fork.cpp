@@ -5,10 +5,10 @@
 #include <exception>
 #include <iostream>
 
+#include "peal/error.hpp"
 #include "shm/process_memory.hpp"
 #include "shm/ranks.hpp"
 #include "shm/supervise.hpp"
-#include "peal/error.hpp"
 
 namespace peal::shm {
 namespace {

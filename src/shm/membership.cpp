@@ -10,8 +10,8 @@
 #include <string>
 #include <string_view>
 
-#include "shm/process_memory.hpp"
 #include "peal/error.hpp"
+#include "shm/process_memory.hpp"
 
 namespace peal::shm {
 namespace {

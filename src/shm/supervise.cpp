@@ -28,8 +28,8 @@ std::string story_of_signal(int rank, int signal) {
 
 }  // namespace
 
-Supervisor::Supervisor(std::shared_ptr<World> world, Mercy mercy)
-    : world_(std::move(world)), mercy_(mercy) {
+Supervisor::Supervisor(std::shared_ptr<World> world, GracePeriod grace)
+    : world_(std::move(world)), grace_(grace) {
     children_.reserve(world_->nranks());
 }
 
@@ -126,7 +126,7 @@ void Supervisor::note_failure(int rank, int status, std::string story) {
     verdict_.first_failed = rank;
     verdict_.story = std::move(story);
     next_signal_ = SIGTERM;
-    insist_at_ = Clock::now() + mercy_.before_sigterm;
+    insist_at_ = Clock::now() + grace_.before_sigterm;
 }
 
 void Supervisor::insist() {
@@ -134,7 +134,7 @@ void Supervisor::insist() {
     for (Child& child : children_) child.ended_by_us = child.descriptor >= 0;
     kill_all(next_signal_);
     next_signal_ = next_signal_ == SIGTERM ? SIGKILL : 0;
-    insist_at_ = Clock::now() + mercy_.before_sigkill;
+    insist_at_ = Clock::now() + grace_.before_sigkill;
 }
 
 void Supervisor::kill_all(int signal) {

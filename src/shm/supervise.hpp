@@ -17,7 +17,7 @@
 namespace peal::shm {
 
 // How long the others may take when a rank has failed.
-struct Mercy {
+struct GracePeriod {
     std::chrono::milliseconds before_sigterm{2000};
     std::chrono::milliseconds before_sigkill{1000};  // after SIGTERM
 };
@@ -32,7 +32,7 @@ struct JobEnd {
 
 class Supervisor {
 public:
-    explicit Supervisor(std::shared_ptr<World> world, Mercy mercy = {});
+    explicit Supervisor(std::shared_ptr<World> world, GracePeriod grace = {});
     // Kills what still runs.
     ~Supervisor();
     Supervisor(const Supervisor&) = delete;
@@ -65,7 +65,7 @@ private:
     int milliseconds_left() const;
 
     std::shared_ptr<World> world_;
-    Mercy mercy_;
+    GracePeriod grace_;
     SignalGate gate_;
     std::vector<Child> children_;
     int running_ = 0;

@@ -6,8 +6,8 @@
 #include <thread>
 #include <vector>
 
-#include "shm/ranks.hpp"
 #include "peal/error.hpp"
+#include "shm/ranks.hpp"
 
 namespace peal::shm {
 namespace {

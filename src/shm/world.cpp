@@ -14,11 +14,11 @@
 #include <new>
 #include <utility>
 
+#include "peal/error.hpp"
 #include "shm/fence.hpp"
 #include "shm/futex.hpp"
 #include "shm/machine.hpp"
 #include "shm/process_memory.hpp"
-#include "peal/error.hpp"
 
 namespace peal::shm {
 namespace {

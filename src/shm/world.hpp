@@ -29,7 +29,7 @@ struct alignas(kCacheLineBytes) RankRecord {
     std::atomic<std::int32_t> pid = 0;
     // Sleeping. Who is about to sleep sets `sleeping` and waits on the futex `bell`; whoever has
     // something for the rank takes `sleeping` back to 0, adds 1 to `bell` and wakes it. A rank may
-    // have several sleepers, one in each of its threads. (src/comm/patience.hpp)
+    // have several sleepers, one in each of its threads. (src/comm/backoff.hpp)
     std::atomic<std::uint32_t> sleeping = 0;
     std::atomic<std::uint32_t> bell = 0;
     // A word that its process alone has, and where it is in its private memory.
@@ -97,7 +97,7 @@ public:
     int failed_rank() const { return header().alarm.load(std::memory_order_acquire) - 1; }
 
     // Wakes a rank if it sleeps. Always a system call: notifiers use ring_if_asleep()
-    // (src/comm/patience.hpp).
+    // (src/comm/backoff.hpp).
     void wake(int rank);
 
 private:

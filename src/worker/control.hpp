@@ -11,9 +11,9 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "shm/world.hpp"
 #include "peal/plan.hpp"
 #include "peal/worker.hpp"
+#include "shm/world.hpp"
 
 namespace peal::worker {
 

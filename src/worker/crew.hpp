@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "shm/patience.hpp"
+#include "shm/backoff.hpp"
 #include "worker/arena.hpp"
 
 namespace peal::worker {

@@ -7,8 +7,8 @@
 #include <exception>
 #include <string_view>
 
-#include "shm/patience.hpp"
 #include "peal/error.hpp"
+#include "shm/backoff.hpp"
 #include "worker/wire.hpp"
 
 namespace peal::worker {
@@ -46,11 +46,11 @@ void Device::run() {
     record_.is_here.store(1, std::memory_order_release);
     arena_.bell().ring(host_bell_);
     for (;;) {
-        shm::Patience patience(arena_.world(), rank_, spins_);
+        shm::Backoff backoff(arena_.world(), rank_, spins_);
         // Acquire: the command was written before it was counted.
         while (record_.submitted.load(std::memory_order_acquire) == completed_) {
             if (record_.leave.load(std::memory_order_relaxed) != 0) return;
-            patience.pause();
+            backoff.pause();
         }
         carry_out(record_.command(completed_));
         ++completed_;
@@ -95,12 +95,12 @@ void Device::carry_out(Command& command) {
 
 // False if the command was cancelled meanwhile.
 bool Device::wait(const Command& command) {
-    shm::Patience patience(arena_.world(), rank_, spins_);
+    shm::Backoff backoff(arena_.world(), rank_, spins_);
     bool goes_on = true;
     int pauses = 0;
     while (core_.is_blocked() && goes_on) {
         if (++pauses == kPausesOfALongWait) begin_long_wait();
-        patience.pause();
+        backoff.pause();
         goes_on = !is_cancelled(command);
     }
     // Release: nothing that follows is seen before it.

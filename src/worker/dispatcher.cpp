@@ -6,8 +6,8 @@
 #include <cstring>
 #include <utility>
 
-#include "shm/patience.hpp"
 #include "engine/contract.hpp"
+#include "shm/backoff.hpp"
 
 namespace peal::worker {
 

@@ -15,8 +15,8 @@
 
 #include <fmt/format.h>
 
-#include "shm/fence.hpp"
 #include "peal/error.hpp"
+#include "shm/fence.hpp"
 #include "worker/crew.hpp"
 #include "worker/device.hpp"
 

@@ -21,8 +21,8 @@
 #include <thread>
 #include <vector>
 
-#include "shm/patience.hpp"
 #include "peal/worker.hpp"
+#include "shm/backoff.hpp"
 #include "worker/dependencies.hpp"
 #include "worker/dispatcher.hpp"
 #include "worker/task_node.hpp"

@@ -228,7 +228,7 @@ TEST_P(ReachPlacements, StartedAndWaitedFor) {
 
 // ---- which calls reach
 
-// All ranks of a call take the same lane, wherever their data is.
+// All ranks of a call take the same staging, wherever their data is.
 TEST(ReachingRoutine, IsMadeForEveryRankAndPlacement) {
     for (const Case& recipe : cases()) {
         Table table = built_in_table();
@@ -241,7 +241,7 @@ TEST(ReachingRoutine, IsMadeForEveryRankAndPlacement) {
                                       .element = Element::f32,
                                       .placement = placement,
                                       .count = 100};
-                    EXPECT_EQ(make_routine(shape, table, rank, nranks, {})->lane, Lane::reach)
+                    EXPECT_EQ(make_routine(shape, table, rank, nranks, {})->staging, Staging::reach)
                         << name(recipe.kind) << " " << recipe.mode << ", rank " << rank << " of "
                         << nranks;
                 }

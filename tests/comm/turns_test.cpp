@@ -76,14 +76,14 @@ private:
         Stage stage;
         for (const auto& routine : routines) {
             stage.plans.push_back(routine->plan);
-            if (routine->lane == Lane::ring) shift_data(stage.plans.back(), at.piece);
+            if (routine->staging == Staging::ring) shift_data(stage.plans.back(), at.piece);
         }
         stage.meaning = meaning_of(collective_of(first, shape), stage.plans);
         for (const Buffer& buffer : first.plan.buffers) {
             stage.memory.push_back(memory_of(buffer, first, at));
         }
         stages_.push_back(std::move(stage));
-        if (!care_.knows_who_hears) routines[0]->hearing = Hearing::all_from_all;
+        if (!care_.knows_who_hears) routines[0]->sync = SyncPattern::all_from_all;
         end_call(turns_, first, at);
     }
 
@@ -105,7 +105,7 @@ private:
     static Collective collective_of(const Routine& routine, const Shape& shape) {
         Collective collective;
         collective.kind = CollectiveKind::barrier;
-        if (routine.lane == Lane::none) return collective;
+        if (routine.staging == Staging::none) return collective;
         collective.kind = shape.kind;
         collective.mode = routine.mode;
         collective.element = shape.element;
@@ -123,12 +123,12 @@ private:
         if (buffer.kind == BufferKind::argument) {
             return fmt::format("{} {}", buffer.name, at.turn.number);
         }
-        switch (routine.lane) {
-            case Lane::line: return fmt::format("lines {}", at.piece);
-            case Lane::box: return fmt::format("box {}", at.piece);
-            case Lane::ring: return "ring";
-            case Lane::bulk: return "bulk";
-            case Lane::reach: return "reached";
+        switch (routine.staging) {
+            case Staging::line: return fmt::format("lines {}", at.piece);
+            case Staging::box: return fmt::format("box {}", at.piece);
+            case Staging::ring: return "ring";
+            case Staging::bulk: return "bulk";
+            case Staging::reach: return "reached";
             default: return "window";
         }
     }
@@ -275,7 +275,7 @@ TEST(Turns, SlotsComeRoundAndBytesDoNotWrap) {
     EXPECT_EQ(turns.take(400).ring_offset, 400u);
     EXPECT_FALSE(turns.must_meet(200));
     EXPECT_TRUE(turns.must_meet(201));  // would begin again at the start, which is in use
-    turns.over(1, Hearing::all_from_all, 0);
+    turns.over(1, SyncPattern::all_from_all, 0);
     EXPECT_FALSE(turns.must_meet(400));
     EXPECT_TRUE(turns.must_meet(401));  // turn 1 may still be read
     const Turns::Turn third = turns.take(400);
@@ -287,7 +287,7 @@ TEST(Turns, SlotsComeRoundAndBytesDoNotWrap) {
 TEST(Turns, RootsThatFollowEachOtherReplaceAMeeting) {
     Turns turns(1000, 3);
     const auto take = [&](int root) {
-        turns.over(turns.take(0).number, Hearing::all_from_root, root);
+        turns.over(turns.take(0).number, SyncPattern::all_from_root, root);
     };
     for (int turn = 0; turn < 13; ++turn) take(turn % 2);
     take(2);  // turn 13
@@ -307,7 +307,7 @@ TEST(Turns, ASlotIsKeptForTheMeeting) {
         turns.take(0);
     }
     EXPECT_TRUE(turns.must_meet(0));
-    turns.over(turns.take(0).number, Hearing::all_from_all, 0);
+    turns.over(turns.take(0).number, SyncPattern::all_from_all, 0);
     EXPECT_FALSE(turns.must_meet(0));
 }
 

@@ -9,8 +9,8 @@
 #include <cstdlib>
 #include <stdexcept>
 
+#include "shm/backoff.hpp"
 #include "shm/leftovers.hpp"
-#include "shm/patience.hpp"
 #include "shm/shared.hpp"
 #include "shm/thrown.hpp"
 

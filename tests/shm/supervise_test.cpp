@@ -8,8 +8,8 @@
 #include <csignal>
 #include <thread>
 
+#include "shm/backoff.hpp"
 #include "shm/leftovers.hpp"
-#include "shm/patience.hpp"
 
 namespace peal::shm {
 
@@ -17,7 +17,7 @@ namespace supervise_test {
 
 using std::chrono::milliseconds;
 
-constexpr Mercy kLittleMercy = {milliseconds(20), milliseconds(20)};
+constexpr GracePeriod kLittleGrace = {milliseconds(20), milliseconds(20)};
 
 int wait_for_the_alarm(World& world, int rank) {
     return wait_until(world, rank, [] { return false; }) == Waited::alarm ? 0 : 99;
@@ -33,7 +33,7 @@ class Supervise : public ::testing::Test {
 protected:
     JobEnd run(const std::vector<std::function<int(World&)>>& bodies) {
         const auto world = World::create(static_cast<int>(bodies.size()));
-        Supervisor supervisor(world, kLittleMercy);
+        Supervisor supervisor(world, kLittleGrace);
         for (const auto& body : bodies) {
             supervisor.start([&] { return body(*world); });
         }

@@ -54,7 +54,7 @@ inline void ring_if_asleep(World& world, int rank) {
     const bool fenced_by_sleeper = !world.header().notifiers_fence.load(std::memory_order_relaxed);
     if (fenced_by_sleeper && sleeping.load(std::memory_order_relaxed) == 0) [[likely]]
         return;
-    // One of several notifiers rings. Pairs with the exchange in Patience::arm().
+    // One of several notifiers rings. Pairs with the exchange in Backoff::arm().
     if (sleeping.exchange(0, std::memory_order_acq_rel) != 0) world.wake(rank);
 }
 
@@ -63,15 +63,15 @@ inline bool spinning_pays(const World& world) { return world.nranks() <= world.h
 
 // One wait of one rank:
 //
-//     Patience patience(world, rank);
-//     while (!ready()) patience.pause();
+//     Backoff backoff(world, rank);
+//     while (!ready()) backoff.pause();
 //
 // `ready` loads with acquire what the notifiers store. Whoever notifies calls ring_if_asleep().
-class Patience {
+class Backoff {
 public:
-    Patience(World& world, int rank, bool spinning)
+    Backoff(World& world, int rank, bool spinning)
         : world_(world), rank_(rank), spinning_(spinning) {}
-    Patience(World& world, int rank) : Patience(world, rank, spinning_pays(world)) {}
+    Backoff(World& world, int rank) : Backoff(world, rank, spinning_pays(world)) {}
 
     // Returns after a moment: at once at first, later when the rank is rung, and in any case after
     // kNap. Never sleeps before the caller has looked once more after `sleeping` was set.
@@ -121,7 +121,7 @@ private:
 // The wait of one rank, from its first spin.
 template <class Ready>
 Waited wait_until(World& world, int rank, Ready&& ready, Clock::time_point deadline = kNoDeadline) {
-    return Patience(world, rank).wait_until(ready, deadline);
+    return Backoff(world, rank).wait_until(ready, deadline);
 }
 
 }  // namespace peal::shm

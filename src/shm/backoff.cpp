@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "shm/patience.hpp"
+#include "shm/backoff.hpp"
 
 #include <sched.h>
 
@@ -25,7 +25,7 @@ constexpr microseconds kYieldWhenCrowded{100};
 
 }  // namespace
 
-void Patience::pause_longer() {
+void Backoff::pause_longer() {
     const Clock::time_point now = Clock::now();
     if (start_ == Clock::time_point{}) start_ = now;
     late_ = now >= deadline_;
@@ -42,7 +42,7 @@ void Patience::pause_longer() {
     }
 }
 
-void Patience::arm() {
+void Backoff::arm() {
     RankRecord& record = world_.header().ranks[rank_];
     bell_ = record.bell.load(std::memory_order_relaxed);
     // Pairs with the exchange in ring_if_asleep(), where notifiers fence.
@@ -51,7 +51,7 @@ void Patience::arm() {
     armed_ = true;
 }
 
-void Patience::sleep(Clock::time_point now) {
+void Backoff::sleep(Clock::time_point now) {
     armed_ = false;
     const nanoseconds limit = std::min<nanoseconds>(kNap, deadline_ - now);
     if (limit > nanoseconds::zero()) {

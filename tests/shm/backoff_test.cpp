@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "shm/patience.hpp"
+#include "shm/backoff.hpp"
 
 #include <gtest/gtest.h>
 #include <sys/resource.h>
@@ -9,7 +9,7 @@
 #include "shm/ranks.hpp"
 
 namespace peal::shm {
-namespace patience_test {
+namespace backoff_test {
 
 using std::chrono::milliseconds;
 
@@ -24,12 +24,12 @@ std::chrono::microseconds cpu_time_of_this_thread() {
 
 bool never() { return false; }
 
-TEST(Patience, WhatIsReadyNeedsNoWait) {
+TEST(Backoff, WhatIsReadyNeedsNoWait) {
     const auto world = World::create(1);
     EXPECT_EQ(wait_until(*world, 0, [] { return true; }), Waited::ready);
 }
 
-TEST(Patience, ReadyWinsOverAlarmAndDeadline) {
+TEST(Backoff, ReadyWinsOverAlarmAndDeadline) {
     const auto world = World::create(2);
     world->raise_alarm(1);
     EXPECT_EQ(wait_until(
@@ -39,13 +39,13 @@ TEST(Patience, ReadyWinsOverAlarmAndDeadline) {
     EXPECT_EQ(wait_until(*world, 0, [&] { return ++looks == 2; }), Waited::ready);
 }
 
-TEST(Patience, AlarmWinsOverDeadline) {
+TEST(Backoff, AlarmWinsOverDeadline) {
     const auto world = World::create(2);
     world->raise_alarm(1);
     EXPECT_EQ(wait_until(*world, 0, never, Clock::now()), Waited::alarm);
 }
 
-TEST(Patience, TheDeadlineIsKept) {
+TEST(Backoff, TheDeadlineIsKept) {
     const auto world = World::create(1);
     for (const int wait : {0, 1, 25}) {
         const Clock::time_point deadline = Clock::now() + milliseconds(wait);
@@ -54,7 +54,7 @@ TEST(Patience, TheDeadlineIsKept) {
     }
 }
 
-TEST(Patience, TheAlarmWakesASleeper) {
+TEST(Backoff, TheAlarmWakesASleeper) {
     const auto world = World::create(2);
     std::thread sleeper([&] { EXPECT_EQ(wait_until(*world, 0, never), Waited::alarm); });
     while (world->header().ranks[0].sleeping.load() == 0) std::this_thread::yield();
@@ -62,7 +62,7 @@ TEST(Patience, TheAlarmWakesASleeper) {
     sleeper.join();
 }
 
-TEST(Patience, AnIdleWaitBurnsNoCore) {
+TEST(Backoff, AnIdleWaitBurnsNoCore) {
     for (const int nranks : {1, kMaxRanks}) {
         const auto world = World::create(nranks);
         const auto before = cpu_time_of_this_thread();
@@ -71,15 +71,15 @@ TEST(Patience, AnIdleWaitBurnsNoCore) {
     }
 }
 
-TEST(Patience, PauseAloneSleepsToo) {
+TEST(Backoff, PauseAloneSleepsToo) {
     const auto world = World::create(1);
     const auto before = cpu_time_of_this_thread();
     const Clock::time_point end = Clock::now() + milliseconds(100);
-    for (Patience patience(*world, 0); Clock::now() < end;) patience.pause();
+    for (Backoff backoff(*world, 0); Clock::now() < end;) backoff.pause();
     EXPECT_LT(cpu_time_of_this_thread() - before, milliseconds(20));
 }
 
-TEST(Patience, ASleeperIsRungOnceAndOthersAreNot) {
+TEST(Backoff, ASleeperIsRungOnceAndOthersAreNot) {
     const auto world = World::create(2);
     RankRecord& record = world->header().ranks[0];
     ring_if_asleep(*world, 0);
@@ -117,13 +117,13 @@ void hand_over(World& world, int rounds, bool fence) {
     other.join();
 }
 
-TEST(Patience, HandOversArriveHoweverTheOtherSideWaits) {
+TEST(Backoff, HandOversArriveHoweverTheOtherSideWaits) {
     for (const bool fence : {false, true}) hand_over(*World::create(2), 4000, fence);
     for (const bool fence : {false, true}) hand_over(*World::create(kMaxRanks), 4000, fence);
 }
 
 // Several threads of one rank wait for different things.
-TEST(Patience, AllSleepersOfARankAreWoken) {
+TEST(Backoff, AllSleepersOfARankAreWoken) {
     const auto world = World::create(1);
     std::atomic<int> done[3] = {0, 0, 0};
     std::vector<std::thread> threads;
@@ -142,7 +142,7 @@ TEST(Patience, AllSleepersOfARankAreWoken) {
 }
 
 // Ranks in processes, more of them than cores: a token goes round.
-TEST(Patience, ManyProcessesPassATokenRound) {
+TEST(Backoff, ManyProcessesPassATokenRound) {
     constexpr int kRanks = 8;
     constexpr int kRounds = 200;
     const int status = fork_ranks(kRanks, [](const std::shared_ptr<World>& world, int rank) {
@@ -161,5 +161,5 @@ TEST(Patience, ManyProcessesPassATokenRound) {
     EXPECT_EQ(status, 0);
 }
 
-}  // namespace patience_test
+}  // namespace backoff_test
 }  // namespace peal::shm

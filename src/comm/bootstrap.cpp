@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "comm/founding.hpp"
+#include "comm/bootstrap.hpp"
 
 #include <algorithm>
 #include <array>
@@ -8,7 +8,7 @@
 
 #include <fmt/format.h>
 
-#include "shm/patience.hpp"
+#include "shm/backoff.hpp"
 #include "shm/populate.hpp"
 
 namespace peal::comm {
@@ -33,7 +33,8 @@ void lay_foundation(World& world) {
     std::memcpy(foundation->texts(), table.origin.data(), table.origin.size());
     std::memcpy(foundation->texts() + table.origin.size(), rules.data(), rules.size());
     foundation->group = world.allocate(GroupMemory::bytes(world.nranks()), world.nranks());
-    world.header().meeting_point.store(extent, std::memory_order_release);  // pairs with found()
+    world.header().meeting_point.store(extent,
+                                       std::memory_order_release);  // pairs with bootstrap()
     for (int rank = 1; rank < world.nranks(); ++rank) ring_if_asleep(world, rank);
 }
 
@@ -57,7 +58,7 @@ std::unique_ptr<Group> join(std::shared_ptr<World> world, std::vector<int> membe
 
 }  // namespace
 
-std::unique_ptr<Group> found(std::shared_ptr<World> world, int rank) {
+std::unique_ptr<Group> bootstrap(std::shared_ptr<World> world, int rank) {
     if (rank == 0) lay_foundation(*world);
     const std::uint64_t extent = await_foundation(*world, rank);
     auto* foundation = reinterpret_cast<Foundation*>(world->at(extent));
@@ -73,7 +74,7 @@ std::unique_ptr<Group> found(std::shared_ptr<World> world, int rank) {
 }
 
 std::unique_ptr<Group> split(Group& group, int colour, int key) {
-    group.meet(Affair::split, 0);
+    group.meet(SyncReason::split, 0);
     const auto nranks = static_cast<std::size_t>(group.nranks());
     const auto gather = [&](const auto& own, auto& all) { group.run(call::allgather(own, all)); };
     const std::array<std::int64_t, 2> own = {colour, key};
