@@ -8,7 +8,8 @@ namespace peal {
 
 inline constexpr int kMaxRanks = 1024;
 
-// Of the machines that Peal runs on. A signal cell has a line of its own unless a kernel packs them.
+// Of the machines that Peal runs on. A signal cell has a line of its own unless a kernel packs
+// them.
 inline constexpr std::uint64_t kCacheLineBytes = 64;
 
 }  // namespace peal
