@@ -23,13 +23,13 @@ inline bool must_meet(Turns& turns, const Routine& routine) {
 }
 
 inline CallPlace place_call(Turns& turns, const Routine& routine) {
-    const Turns::Turn turn = turns.take(routine.ring_bytes);
-    switch (routine.staging) {
-        case Staging::line:
-        case Staging::box: return {turn, turn.slot};
-        case Staging::ring: return {turn, turn.ring_offset};
-        default: return {turn, 0};
+    CallPlace place{turns.take(routine.ring_bytes)};
+    if (routine.staging == Staging::line || routine.staging == Staging::box) {
+        place.piece = place.turn.slot;
+    } else if (routine.staging == Staging::ring) {
+        place.piece = place.turn.ring_offset;
     }
+    return place;
 }
 
 inline void end_call(Turns& turns, const Routine& routine, const CallPlace& place) {

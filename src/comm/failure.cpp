@@ -27,7 +27,7 @@ void Group::pass_foreign_ring(const Op& wait) {
 
 // As far back as a call can have gone unnoticed: every rank has heard from all since then.
 void Group::expect_same_calls(int rank) {
-    const std::uint64_t end = turn_.number + 1;
+    const std::uint64_t end = place_.turn.number + 1;
     for (std::uint64_t turn = end - std::min(end, Turns::kSlots); turn < end; ++turn) {
         if (called(rank, turn) != called(rank_, turn)) give_up(GroupHead::mismatch, rank, turn);
     }
@@ -37,16 +37,16 @@ void Group::expect_same_calls(int rank) {
 void Group::look_around(Clock::duration waited) {
     note_waiting();
     for (int rank = 0; rank < nranks(); ++rank) {
-        const std::optional<Stamp> stamp = called(rank, turn_.number);
-        if (stamp && *stamp != stamp_) give_up(GroupHead::mismatch, rank, turn_.number);
+        const std::optional<Stamp> stamp = called(rank, place_.turn.number);
+        if (stamp && *stamp != stamp_) give_up(GroupHead::mismatch, rank, place_.turn.number);
         const Member& member = memory_.member(rank);
         if (member.has_left.load(std::memory_order_acquire) &&
-            member.entered.load(std::memory_order_relaxed) <= turn_.number) {
-            give_up(GroupHead::member_left, rank, turn_.number);
+            member.entered.load(std::memory_order_relaxed) <= place_.turn.number) {
+            give_up(GroupHead::member_left, rank, place_.turn.number);
         }
     }
     if (timeout_.count() > 0 && waited >= timeout_) {
-        give_up(GroupHead::timeout, rank_, turn_.number);
+        give_up(GroupHead::timeout, rank_, place_.turn.number);
     }
 }
 
@@ -56,7 +56,7 @@ void Group::fail_to_reach(int peer) {
     constexpr std::chrono::milliseconds kMoment{200};
     const auto is_told = [this] { return has_failed(); };
     wait_until(*world_, members_[static_cast<std::size_t>(rank_)], is_told, Clock::now() + kMoment);
-    give_up(GroupHead::lost, peer, turn_.number, reason);
+    give_up(GroupHead::lost, peer, place_.turn.number, reason);
 }
 
 void Group::note_waiting() {
@@ -120,10 +120,10 @@ void Group::fail_by_alarm() {
                                   : fmt::format("rank {} of the world", dead);
     std::string where = "no call";
     if (phase_ == Phase::kernel) {
-        where = fmt::format("kernel {} (call {}){}", core_.plan().kernel, turn_.number,
+        where = fmt::format("kernel {} (call {}){}", core_.plan().kernel, place_.turn.number,
                             standing_in_kernel());
     } else if (phase_ != Phase::idle) {
-        where = fmt::format("{} (call {})", describe(stamp_), turn_.number);
+        where = fmt::format("{} (call {})", describe(stamp_), place_.turn.number);
     }
     fail(Fault::wrong, fmt::format("{} died; rank {} was in {}", whose, rank_, where));
 }

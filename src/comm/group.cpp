@@ -102,7 +102,7 @@ const Routine& Group::usable(const Routine& wanted) {
 void Group::announce(Stamp stamp) {
     phase_ = Phase::carrying;
     stamp_ = stamp;
-    turn_.number = turns_.next();
+    place_.turn.number = turns_.next();
     require_usable();
 }
 
@@ -121,8 +121,8 @@ std::uint64_t Group::hand_out(SyncReason reason, std::uint64_t number) {
     return parcel.load(std::memory_order_relaxed);
 }
 
-void Group::take_turn(const Turns::Turn& turn, Stamp stamp) {
-    turn_ = turn;
+// The turn has been taken.
+void Group::enter_turn(Stamp stamp) {
     stamp_ = stamp;
     seal_ = (seal_ ^ stamp) * 0x9e3779b97f4a7c15;
     log();
@@ -131,7 +131,7 @@ void Group::take_turn(const Turns::Turn& turn, Stamp stamp) {
 void Group::enter(const Routine& routine, Stamp stamp) {
     reserve_tiles(routine.plan.tile_bytes);
     place_ = place_call(turns_, routine);
-    take_turn(place_.turn, stamp);
+    enter_turn(stamp);
     carried_ = &routine;
     bind(routine);
     core_.start(routine.tape, bound_);
@@ -141,7 +141,7 @@ void Group::enter(const Routine& routine, Stamp stamp) {
 // the next call is like this one. It pays while all ranks run at once.
 void Group::own_next_lines() const {
     if (!spinning_pays(*world_)) return;
-    const std::uint64_t slot = (turn_.number + 1) % Turns::kSlots;
+    const std::uint64_t slot = (place_.turn.number + 1) % Turns::kSlots;
     const auto self = static_cast<std::uint64_t>(rank_);
     const std::byte* cell = memory_.slot(slot) + self * kCacheLineBytes;
     const std::uint64_t block = carried_->block_bytes;
@@ -156,15 +156,15 @@ void Group::own_next_lines() const {
 
 void Group::leave_turn() {
     advance_generation(carried_->plan, static_cast<std::size_t>(carried_->wiring.signal),
-                       generations_[turn_.slot]);
+                       generations_[place_.turn.slot]);
     end_call(turns_, *carried_, place_);
 }
 
 // Release: pairs with called(), by which others learn what this rank called.
 void Group::log() {
-    LogEntry& entry = self_.log[turn_.number % Member::kLog];
+    LogEntry& entry = self_.log[place_.turn.number % Member::kLog];
     entry.stamp.store(stamp_, std::memory_order_relaxed);
-    entry.turns.store(turn_.number + 1, std::memory_order_release);
+    entry.turns.store(place_.turn.number + 1, std::memory_order_release);
 }
 
 // ---------------------------------------------------------------------------- memory
@@ -183,8 +183,8 @@ void Group::bind(const Routine& routine) {
         if (routine.staging == Staging::window) data.rank_stride = request_->window.rank_stride;
         if (routine.staging == Staging::reach) data.rank_stride = 0;  // peers' parts are elsewhere
     }
-    at(wiring.signal) = {memory_.slot(turn_.slot) + kLinePayload + sizeof(Stamp), stride,
-                         generations_[turn_.slot]};
+    at(wiring.signal) = {memory_.slot(place_.turn.slot) + kLinePayload + sizeof(Stamp), stride,
+                         generations_[place_.turn.slot]};
     at(wiring.tiles) = {.base = tiles_.data()};
 }
 
@@ -204,7 +204,7 @@ std::byte* Group::data_of(const Routine& routine) {
 std::byte* Group::show_result(const Routine& routine) {
     const bool has_input = routine.placement == Placement::into_window;
     std::byte* const result = request_->arguments[has_input ? 1 : 0];
-    peers_.show(turn_.slot, result);
+    peers_.show(place_.turn.slot, result);
     return result;
 }
 
@@ -343,7 +343,8 @@ void Group::run_agreed(const KernelRequest& request) {
         enter(*meeting_, sync_stamp(SyncReason::meeting, 0));
         finish();
     }
-    take_turn(turns_.take(0), request.stamp);
+    place_.turn = turns_.take(0);
+    enter_turn(request.stamp);
     carry_out(request);
 }
 

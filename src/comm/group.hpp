@@ -148,7 +148,7 @@ private:
     void proceed();
     bool must_settle_reach(const Routine& routine);
     const Routine& usable(const Routine& wanted);
-    void take_turn(const Turns::Turn& turn, Stamp stamp);
+    void enter_turn(Stamp stamp);
     void enter(const Routine& routine, Stamp stamp);
     void carry_out(const KernelRequest& request);
     void bind(const Routine& routine);
@@ -215,8 +215,7 @@ private:
     // Stands for this call and all before it. Rings carry it, so that ranks whose calls differ
     // notice also when nobody waited in those: a root does not wait.
     std::uint64_t seal_ = 0;
-    Turns::Turn turn_;
-    CallPlace place_;  // of a call of the communicator's
+    CallPlace place_;
     std::vector<BoundBuffer> bound_;
     std::vector<std::byte> tiles_;
 };
