@@ -8,7 +8,7 @@
 
 #include <CLI/CLI.hpp>
 
-#include "peal/devices.hpp"
+#include "devices.hpp"
 #include "peal/error.hpp"
 
 namespace examples {
@@ -34,7 +34,7 @@ int drive(int argc, char** argv, const std::string& description, bool (*driver)(
     app.add_option("--trace", options.trace, "a file to write that to, for ui.perfetto.dev");
     try {
         app.parse(argc, argv);
-        options.devices = peal::parse_devices(devices);
+        options.devices = parse_devices(devices);
         return driver(options) ? 0 : 1;
     } catch (const CLI::ParseError& error) {
         return app.exit(error) == 0 ? 0 : 2;

@@ -31,6 +31,9 @@ namespace peal {
 namespace comm {
 class Queue;  // a communicator from inside
 class Seat;   // this rank's place in the world
+struct WindowState;
+struct KernelState;
+struct Inside;  // gets at the states
 }  // namespace comm
 
 // A call that was started. Destroying it waits for the call to end; an error is then kept for the
@@ -81,12 +84,11 @@ public:
     std::byte* on(int rank) const;  // any rank's part; the own part is what collectives use
     std::uint64_t bytes() const;    // per rank
 
-    struct State;
-    explicit WindowMemory(std::shared_ptr<State> state);
-    State& state() const { return *state_; }
-
 private:
-    std::shared_ptr<State> state_;
+    friend class Communicator;
+    friend struct comm::Inside;
+    explicit WindowMemory(std::shared_ptr<comm::WindowState> state);
+    std::shared_ptr<comm::WindowState> state_;
 };
 
 template <ElementType T>
@@ -106,13 +108,10 @@ private:
 
 // A kernel of the user's, made ready for one communicator.
 class Kernel {
-public:
-    struct State;
-    explicit Kernel(std::shared_ptr<const State> state);
-    const State& state() const { return *state_; }
-
-private:
-    std::shared_ptr<const State> state_;
+    friend class Communicator;
+    friend struct comm::Inside;
+    explicit Kernel(std::shared_ptr<const comm::KernelState> state);
+    std::shared_ptr<const comm::KernelState> state_;
 };
 
 // What a parameter of a kernel is bound to: private memory, or symmetric memory.
@@ -121,11 +120,11 @@ struct KernelArgument {
         : symmetric(&memory) {}
     template <Writable B>
     KernelArgument(B&& buffer)  // NOLINT(google-explicit-constructor)
-        : KernelArgument(writable_memory_of(buffer), true) {}
+        : KernelArgument(Memory(buffer), true) {}
     template <Readable B>
     requires(!Writable<const B&>)
         KernelArgument(const B& buffer)  // NOLINT(google-explicit-constructor)
-        : KernelArgument(memory_of(buffer), false) {}
+        : KernelArgument(ConstMemory(buffer), false) {}
 
     ConstMemory argument{nullptr, 0, Element::u8};
     bool is_writable = false;
@@ -209,32 +208,172 @@ public:
     // were started, and make progress in every call on the communicator. prepare_allreduce(...)
     // finds the plan now; run() is then a little cheaper than the plain call.
     //
-    // The arguments are those of the functions in namespace peal::call (communicator_calls.hpp).
+    // A buffer is anything contiguous of an element type; communicator_calls.hpp says more, also
+    // of blocks, of calls in place and of windows.
 
-#define PEAL_IN_THREE_STYLES(collective)                               \
-    template <class... Args>                                           \
-    void collective(Args&&... args) {                                  \
-        run(call::collective(std::forward<Args>(args)...));            \
-    }                                                                  \
-    template <class... Args>                                           \
-    Pending start_##collective(Args&&... args) {                       \
-        return start(call::collective(std::forward<Args>(args)...));   \
-    }                                                                  \
-    template <class... Args>                                           \
-    Prepared prepare_##collective(Args&&... args) {                    \
-        return prepare(call::collective(std::forward<Args>(args)...)); \
+    // n to n: the combination of all ranks' vectors.
+    void allreduce(Memory buffer, ReduceOp op = ReduceOp::sum) { run(call::allreduce(buffer, op)); }
+    void allreduce(ConstMemory input, Memory output, ReduceOp op = ReduceOp::sum) {
+        run(call::allreduce(input, output, op));
     }
-    PEAL_IN_THREE_STYLES(allreduce)
-    PEAL_IN_THREE_STYLES(reduce_scatter)
-    PEAL_IN_THREE_STYLES(allgather)
-    PEAL_IN_THREE_STYLES(all_to_all)
-    PEAL_IN_THREE_STYLES(all_to_all_v)
-    PEAL_IN_THREE_STYLES(broadcast)
-    PEAL_IN_THREE_STYLES(reduce)
-    PEAL_IN_THREE_STYLES(gather)
-    PEAL_IN_THREE_STYLES(scatter)
-    PEAL_IN_THREE_STYLES(barrier)
-#undef PEAL_IN_THREE_STYLES
+    void allreduce(WindowElements window, ReduceOp op = ReduceOp::sum) {
+        run(call::allreduce(window, op));
+    }
+    Pending start_allreduce(Memory buffer, ReduceOp op = ReduceOp::sum) {
+        return start(call::allreduce(buffer, op));
+    }
+    Pending start_allreduce(ConstMemory input, Memory output, ReduceOp op = ReduceOp::sum) {
+        return start(call::allreduce(input, output, op));
+    }
+    Pending start_allreduce(WindowElements window, ReduceOp op = ReduceOp::sum) {
+        return start(call::allreduce(window, op));
+    }
+    Prepared prepare_allreduce(Memory buffer, ReduceOp op = ReduceOp::sum) {
+        return prepare(call::allreduce(buffer, op));
+    }
+    Prepared prepare_allreduce(ConstMemory input, Memory output, ReduceOp op = ReduceOp::sum) {
+        return prepare(call::allreduce(input, output, op));
+    }
+    Prepared prepare_allreduce(WindowElements window, ReduceOp op = ReduceOp::sum) {
+        return prepare(call::allreduce(window, op));
+    }
+
+    // P*n to n: block `rank` of the combination of all.
+    void reduce_scatter(Memory buffer, ReduceOp op = ReduceOp::sum) {
+        run(call::reduce_scatter(buffer, op));
+    }
+    void reduce_scatter(ConstMemory input, Memory output, ReduceOp op = ReduceOp::sum) {
+        run(call::reduce_scatter(input, output, op));
+    }
+    void reduce_scatter(WindowElements window, ReduceOp op = ReduceOp::sum) {
+        run(call::reduce_scatter(window, op));
+    }
+    Pending start_reduce_scatter(Memory buffer, ReduceOp op = ReduceOp::sum) {
+        return start(call::reduce_scatter(buffer, op));
+    }
+    Pending start_reduce_scatter(ConstMemory input, Memory output, ReduceOp op = ReduceOp::sum) {
+        return start(call::reduce_scatter(input, output, op));
+    }
+    Pending start_reduce_scatter(WindowElements window, ReduceOp op = ReduceOp::sum) {
+        return start(call::reduce_scatter(window, op));
+    }
+    Prepared prepare_reduce_scatter(Memory buffer, ReduceOp op = ReduceOp::sum) {
+        return prepare(call::reduce_scatter(buffer, op));
+    }
+    Prepared prepare_reduce_scatter(ConstMemory input, Memory output, ReduceOp op = ReduceOp::sum) {
+        return prepare(call::reduce_scatter(input, output, op));
+    }
+    Prepared prepare_reduce_scatter(WindowElements window, ReduceOp op = ReduceOp::sum) {
+        return prepare(call::reduce_scatter(window, op));
+    }
+
+    // n to P*n: everybody's block, in rank order.
+    void allgather(Memory buffer) { run(call::allgather(buffer)); }
+    void allgather(ConstMemory input, Memory output) { run(call::allgather(input, output)); }
+    void allgather(WindowElements window) { run(call::allgather(window)); }
+    Pending start_allgather(Memory buffer) { return start(call::allgather(buffer)); }
+    Pending start_allgather(ConstMemory input, Memory output) {
+        return start(call::allgather(input, output));
+    }
+    Pending start_allgather(WindowElements window) { return start(call::allgather(window)); }
+    Prepared prepare_allgather(Memory buffer) { return prepare(call::allgather(buffer)); }
+    Prepared prepare_allgather(ConstMemory input, Memory output) {
+        return prepare(call::allgather(input, output));
+    }
+    Prepared prepare_allgather(WindowElements window) { return prepare(call::allgather(window)); }
+
+    // P*n to P*n: block `rank` of everybody.
+    void all_to_all(Memory buffer) { run(call::all_to_all(buffer)); }
+    void all_to_all(ConstMemory input, Memory output) { run(call::all_to_all(input, output)); }
+    void all_to_all(WindowElements window) { run(call::all_to_all(window)); }
+    Pending start_all_to_all(Memory buffer) { return start(call::all_to_all(buffer)); }
+    Pending start_all_to_all(ConstMemory input, Memory output) {
+        return start(call::all_to_all(input, output));
+    }
+    Pending start_all_to_all(WindowElements window) { return start(call::all_to_all(window)); }
+    Prepared prepare_all_to_all(Memory buffer) { return prepare(call::all_to_all(buffer)); }
+    Prepared prepare_all_to_all(ConstMemory input, Memory output) {
+        return prepare(call::all_to_all(input, output));
+    }
+    Prepared prepare_all_to_all(WindowElements window) { return prepare(call::all_to_all(window)); }
+
+    // counts[r*P + d] elements from each rank r to each rank d.
+    void all_to_all_v(ConstMemory input, Memory output, std::span<const std::int64_t> counts) {
+        run(call::all_to_all_v(input, output, counts));
+    }
+    Pending start_all_to_all_v(ConstMemory input, Memory output,
+                               std::span<const std::int64_t> counts) {
+        return start(call::all_to_all_v(input, output, counts));
+    }
+    Prepared prepare_all_to_all_v(ConstMemory input, Memory output,
+                                  std::span<const std::int64_t> counts) {
+        return prepare(call::all_to_all_v(input, output, counts));
+    }
+
+    // n to n: the root's vector.
+    void broadcast(Memory buffer, int root = 0) { run(call::broadcast(buffer, root)); }
+    void broadcast(WindowElements window, int root = 0) { run(call::broadcast(window, root)); }
+    Pending start_broadcast(Memory buffer, int root = 0) {
+        return start(call::broadcast(buffer, root));
+    }
+    Pending start_broadcast(WindowElements window, int root = 0) {
+        return start(call::broadcast(window, root));
+    }
+    Prepared prepare_broadcast(Memory buffer, int root = 0) {
+        return prepare(call::broadcast(buffer, root));
+    }
+    Prepared prepare_broadcast(WindowElements window, int root = 0) {
+        return prepare(call::broadcast(window, root));
+    }
+
+    // n to n at the root.
+    void reduce(Memory buffer, ReduceOp op = ReduceOp::sum, int root = 0) {
+        run(call::reduce(buffer, op, root));
+    }
+    void reduce(ConstMemory input, Memory output, ReduceOp op = ReduceOp::sum, int root = 0) {
+        run(call::reduce(input, output, op, root));
+    }
+    Pending start_reduce(Memory buffer, ReduceOp op = ReduceOp::sum, int root = 0) {
+        return start(call::reduce(buffer, op, root));
+    }
+    Pending start_reduce(ConstMemory input, Memory output, ReduceOp op = ReduceOp::sum,
+                         int root = 0) {
+        return start(call::reduce(input, output, op, root));
+    }
+    Prepared prepare_reduce(Memory buffer, ReduceOp op = ReduceOp::sum, int root = 0) {
+        return prepare(call::reduce(buffer, op, root));
+    }
+    Prepared prepare_reduce(ConstMemory input, Memory output, ReduceOp op = ReduceOp::sum,
+                            int root = 0) {
+        return prepare(call::reduce(input, output, op, root));
+    }
+
+    // n to P*n at the root.
+    void gather(ConstMemory input, Memory output, int root = 0) {
+        run(call::gather(input, output, root));
+    }
+    Pending start_gather(ConstMemory input, Memory output, int root = 0) {
+        return start(call::gather(input, output, root));
+    }
+    Prepared prepare_gather(ConstMemory input, Memory output, int root = 0) {
+        return prepare(call::gather(input, output, root));
+    }
+
+    // P*n at the root to n: block `rank` of it.
+    void scatter(ConstMemory input, Memory output, int root = 0) {
+        run(call::scatter(input, output, root));
+    }
+    Pending start_scatter(ConstMemory input, Memory output, int root = 0) {
+        return start(call::scatter(input, output, root));
+    }
+    Prepared prepare_scatter(ConstMemory input, Memory output, int root = 0) {
+        return prepare(call::scatter(input, output, root));
+    }
+
+    // Nobody returns before everybody has called.
+    void barrier() { run(call::barrier()); }
+    Pending start_barrier() { return start(call::barrier()); }
+    Prepared prepare_barrier() { return prepare(call::barrier()); }
 
     void run(const Call& call);
     Pending start(const Call& call);

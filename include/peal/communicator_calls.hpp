@@ -26,11 +26,28 @@ class WindowMemory;
 template <ElementType T>
 class Window;
 
-// A buffer whose element type is known only at run time.
+template <class B>
+concept ElementRange = std::ranges::contiguous_range<B> && std::ranges::sized_range<B> &&
+    ElementType<std::remove_reference_t<std::ranges::range_reference_t<B>>>;
+template <class B>
+concept WritableRange =
+    ElementRange<B> && !std::is_const_v<std::remove_reference_t<std::ranges::range_reference_t<B>>>;
+
+// A buffer to write, and one to read. Made of any range above, or of memory whose element type is
+// known only at run time.
 struct Memory {
     void* data = nullptr;
     std::uint64_t count = 0;  // elements
     Element element = Element::f32;
+
+    Memory() = default;
+    Memory(void* where, std::uint64_t elements, Element type)
+        : data(where), count(elements), element(type) {}
+    template <class B>
+    requires WritableRange<std::remove_reference_t<B>> Memory(B&& buffer)  // NOLINT: it is one
+        : data(std::ranges::data(buffer)),
+          count(std::ranges::size(buffer)),
+          element(element_of<std::ranges::range_value_t<B>>) {}
 };
 struct ConstMemory {
     const void* data = nullptr;
@@ -41,37 +58,29 @@ struct ConstMemory {
         : data(where), count(elements), element(type) {}
     ConstMemory(const Memory& memory)  // NOLINT(google-explicit-constructor): adds const only
         : data(memory.data), count(memory.count), element(memory.element) {}
+    template <ElementRange B>
+    ConstMemory(const B& buffer)  // NOLINT(google-explicit-constructor): it is one
+        : data(std::ranges::data(buffer)),
+          count(std::ranges::size(buffer)),
+          element(element_of<std::ranges::range_value_t<B>>) {}
 };
+inline ConstMemory memory_of(ConstMemory memory) { return memory; }
+inline Memory writable_memory_of(Memory memory) { return memory; }
 
 template <class B>
-concept ElementRange = std::ranges::contiguous_range<B> && std::ranges::sized_range<B> &&
-    ElementType<std::remove_reference_t<std::ranges::range_reference_t<B>>>;
+concept Readable = std::is_convertible_v<const B&, ConstMemory>;
 template <class B>
-concept WritableRange =
-    ElementRange<B> && !std::is_const_v<std::remove_reference_t<std::ranges::range_reference_t<B>>>;
+concept Writable = std::is_convertible_v<B&&, Memory>;
 
-template <ElementRange B>
-ConstMemory memory_of(const B& buffer) {
-    return {std::ranges::data(buffer), std::ranges::size(buffer),
-            element_of<std::ranges::range_value_t<B>>};
-}
-template <class B>
-requires WritableRange<std::remove_reference_t<B>> Memory writable_memory_of(B&& buffer) {
-    return {std::ranges::data(buffer), std::ranges::size(buffer),
-            element_of<std::ranges::range_value_t<B>>};
-}
-inline ConstMemory memory_of(const ConstMemory& memory) { return memory; }
-inline ConstMemory memory_of(const Memory& memory) { return memory; }
-inline Memory writable_memory_of(const Memory& memory) { return memory; }
+// A window whose element type is known only at run time.
+struct WindowElements {
+    const WindowMemory* window = nullptr;
+    std::uint64_t count = 0;  // per rank
+    Element element = Element::f32;
 
-// A buffer to read, and one to write.
-template <class B>
-concept Readable = requires(const B& b) {
-    memory_of(b);
-};
-template <class B>
-concept Writable = requires(B&& b) {
-    writable_memory_of(std::forward<B>(b));
+    template <ElementType T>
+    WindowElements(const Window<T>& typed)  // NOLINT(google-explicit-constructor): it is one
+        : window(&typed), count(typed.size()), element(element_of<T>) {}
 };
 
 // One call: what must be the same on every rank, and this rank's buffers.
@@ -120,82 +129,63 @@ inline Call between(CollectiveKind kind, ConstMemory input, Memory output,
             .output_count = output.count,
             .root = root};
 }
-template <ElementType T>
-Call in_window(CollectiveKind kind, const Window<T>& window, ReduceOp op = ReduceOp::sum,
-               int root = 0) {
+inline Call in_window(CollectiveKind kind, WindowElements window, ReduceOp op = ReduceOp::sum,
+                      int root = 0) {
     return {.kind = kind,
-            .element = element_of<T>,
-            .output_element = element_of<T>,
+            .element = window.element,
+            .output_element = window.element,
             .op = op,
-            .output_count = window.size(),
-            .window = &window,
+            .output_count = window.count,
+            .window = window.window,
             .root = root};
 }
 
 // ---- everybody gives, everybody gets
 
 // n to n: the combination of all ranks' vectors.
-template <Writable B>
-Call allreduce(B&& buffer, ReduceOp op = ReduceOp::sum) {
-    return in_place(CollectiveKind::allreduce, writable_memory_of(buffer), op);
+inline Call allreduce(Memory buffer, ReduceOp op = ReduceOp::sum) {
+    return in_place(CollectiveKind::allreduce, buffer, op);
 }
-template <Readable I, Writable O>
-Call allreduce(const I& input, O&& output, ReduceOp op = ReduceOp::sum) {
-    return between(CollectiveKind::allreduce, memory_of(input), writable_memory_of(output), op);
+inline Call allreduce(ConstMemory input, Memory output, ReduceOp op = ReduceOp::sum) {
+    return between(CollectiveKind::allreduce, input, output, op);
 }
-template <ElementType T>
-Call allreduce(const Window<T>& window, ReduceOp op = ReduceOp::sum) {
+inline Call allreduce(WindowElements window, ReduceOp op = ReduceOp::sum) {
     return in_window(CollectiveKind::allreduce, window, op);
 }
 
 // P*n to n: block `rank` of the combination of all. In place the result is block `rank`.
-template <Writable B>
-Call reduce_scatter(B&& buffer, ReduceOp op = ReduceOp::sum) {
-    return in_place(CollectiveKind::reduce_scatter, writable_memory_of(buffer), op);
+inline Call reduce_scatter(Memory buffer, ReduceOp op = ReduceOp::sum) {
+    return in_place(CollectiveKind::reduce_scatter, buffer, op);
 }
-template <Readable I, Writable O>
-Call reduce_scatter(const I& input, O&& output, ReduceOp op = ReduceOp::sum) {
-    return between(CollectiveKind::reduce_scatter, memory_of(input), writable_memory_of(output),
-                   op);
+inline Call reduce_scatter(ConstMemory input, Memory output, ReduceOp op = ReduceOp::sum) {
+    return between(CollectiveKind::reduce_scatter, input, output, op);
 }
-template <ElementType T>
-Call reduce_scatter(const Window<T>& window, ReduceOp op = ReduceOp::sum) {
+inline Call reduce_scatter(WindowElements window, ReduceOp op = ReduceOp::sum) {
     return in_window(CollectiveKind::reduce_scatter, window, op);
 }
 
 // n to P*n: everybody's block, in rank order. In place the input is block `rank`.
-template <Writable B>
-Call allgather(B&& buffer) {
-    return in_place(CollectiveKind::allgather, writable_memory_of(buffer));
+inline Call allgather(Memory buffer) { return in_place(CollectiveKind::allgather, buffer); }
+inline Call allgather(ConstMemory input, Memory output) {
+    return between(CollectiveKind::allgather, input, output);
 }
-template <Readable I, Writable O>
-Call allgather(const I& input, O&& output) {
-    return between(CollectiveKind::allgather, memory_of(input), writable_memory_of(output));
-}
-template <ElementType T>
-Call allgather(const Window<T>& window) {
+inline Call allgather(WindowElements window) {
     return in_window(CollectiveKind::allgather, window);
 }
 
 // P*n to P*n: block `rank` of everybody.
-template <Writable B>
-Call all_to_all(B&& buffer) {
-    return in_place(CollectiveKind::all_to_all, writable_memory_of(buffer));
+inline Call all_to_all(Memory buffer) { return in_place(CollectiveKind::all_to_all, buffer); }
+inline Call all_to_all(ConstMemory input, Memory output) {
+    return between(CollectiveKind::all_to_all, input, output);
 }
-template <Readable I, Writable O>
-Call all_to_all(const I& input, O&& output) {
-    return between(CollectiveKind::all_to_all, memory_of(input), writable_memory_of(output));
-}
-template <ElementType T>
-Call all_to_all(const Window<T>& window) {
+inline Call all_to_all(WindowElements window) {
     return in_window(CollectiveKind::all_to_all, window);
 }
 
 // Rank r gives counts[r*P + d] elements to each d, packed in rank order, and gets counts[s*P + r]
 // from each s, packed too. Every rank knows all counts; they are read before the call returns.
-template <Readable I, Writable O>
-Call all_to_all_v(const I& input, O&& output, std::span<const std::int64_t> counts) {
-    Call call = between(CollectiveKind::all_to_all_v, memory_of(input), writable_memory_of(output));
+inline Call all_to_all_v(ConstMemory input, Memory output, std::span<const std::int64_t> counts) {
+    Call call = between(CollectiveKind::all_to_all_v, input, output);
     call.counts = counts;
     return call;
 }
@@ -203,38 +193,30 @@ Call all_to_all_v(const I& input, O&& output, std::span<const std::int64_t> coun
 // ---- one rank gives or gets
 
 // n to n: the root's vector, in the same buffer everywhere.
-template <Writable B>
-Call broadcast(B&& buffer, int root = 0) {
-    return in_place(CollectiveKind::broadcast, writable_memory_of(buffer), ReduceOp::sum, root);
+inline Call broadcast(Memory buffer, int root = 0) {
+    return in_place(CollectiveKind::broadcast, buffer, ReduceOp::sum, root);
 }
-template <ElementType T>
-Call broadcast(const Window<T>& window, int root = 0) {
+inline Call broadcast(WindowElements window, int root = 0) {
     return in_window(CollectiveKind::broadcast, window, ReduceOp::sum, root);
 }
 
 // n to n at the root. Only the root's output is written; elsewhere it may be empty. In place the
 // other ranks' buffers keep what they hold.
-template <Writable B>
-Call reduce(B&& buffer, ReduceOp op = ReduceOp::sum, int root = 0) {
-    return in_place(CollectiveKind::reduce, writable_memory_of(buffer), op, root);
+inline Call reduce(Memory buffer, ReduceOp op = ReduceOp::sum, int root = 0) {
+    return in_place(CollectiveKind::reduce, buffer, op, root);
 }
-template <Readable I, Writable O>
-Call reduce(const I& input, O&& output, ReduceOp op = ReduceOp::sum, int root = 0) {
-    return between(CollectiveKind::reduce, memory_of(input), writable_memory_of(output), op, root);
+inline Call reduce(ConstMemory input, Memory output, ReduceOp op = ReduceOp::sum, int root = 0) {
+    return between(CollectiveKind::reduce, input, output, op, root);
 }
 
 // n to P*n at the root; elsewhere the output may be empty.
-template <Readable I, Writable O>
-Call gather(const I& input, O&& output, int root = 0) {
-    return between(CollectiveKind::gather, memory_of(input), writable_memory_of(output),
-                   ReduceOp::sum, root);
+inline Call gather(ConstMemory input, Memory output, int root = 0) {
+    return between(CollectiveKind::gather, input, output, ReduceOp::sum, root);
 }
 
 // P*n at the root to n: block `rank` of it; elsewhere the input may be empty.
-template <Readable I, Writable O>
-Call scatter(const I& input, O&& output, int root = 0) {
-    return between(CollectiveKind::scatter, memory_of(input), writable_memory_of(output),
-                   ReduceOp::sum, root);
+inline Call scatter(ConstMemory input, Memory output, int root = 0) {
+    return between(CollectiveKind::scatter, input, output, ReduceOp::sum, root);
 }
 
 // Nobody returns before everybody has called.

@@ -15,6 +15,7 @@ namespace peal {
 
 namespace worker {
 struct DomainState;
+struct Inside;
 }  // namespace worker
 
 // One window of a domain: data, or signals if `cells` is not 0.
@@ -43,13 +44,11 @@ class DomainWindow {
 public:
     const std::string& name() const;
 
-    // For the worker's own use.
+private:
+    friend class Domain;
+    friend struct worker::Inside;
     DomainWindow(std::shared_ptr<worker::DomainState> domain, std::size_t index)
         : domain_(std::move(domain)), index_(index) {}
-    const std::shared_ptr<worker::DomainState>& domain() const { return domain_; }
-    std::size_t index() const { return index_; }
-
-private:
     std::shared_ptr<worker::DomainState> domain_;
     std::size_t index_;
 };
@@ -79,11 +78,9 @@ public:
     void release();
     bool is_released() const;
 
-    // For the worker's own use.
-    explicit Domain(std::shared_ptr<worker::DomainState> state) : state_(std::move(state)) {}
-    const std::shared_ptr<worker::DomainState>& state() const { return state_; }
-
 private:
+    friend struct worker::Inside;
+    explicit Domain(std::shared_ptr<worker::DomainState> state) : state_(std::move(state)) {}
     std::shared_ptr<worker::DomainState> state_;
 };
 

@@ -22,6 +22,7 @@ namespace peal {
 
 namespace worker {
 class KernelSource;
+struct Inside;
 }  // namespace worker
 
 // A kernel for the devices of any worker. It is compiled when it first meets arguments of some
@@ -52,9 +53,8 @@ public:
     // its bindings; otherwise Error(usage).
     std::vector<WindowSpec> windows(int nranks) const;
 
-    const std::shared_ptr<worker::KernelSource>& source() const { return source_; }
-
 private:
+    friend struct worker::Inside;
     std::shared_ptr<worker::KernelSource> source_;
 };
 

@@ -13,6 +13,7 @@ namespace peal {
 namespace worker {
 class TaskNode;
 class Scheduler;
+struct Inside;
 }  // namespace worker
 
 enum class TaskState : std::uint8_t {
@@ -41,14 +42,9 @@ public:
     // As wait(), at most so long: false if it is not over yet.
     bool wait_for(std::chrono::nanoseconds limit) const;
 
-    // For the worker's own use.
-    Task(std::shared_ptr<worker::TaskNode> node, std::shared_ptr<worker::Scheduler> scheduler);
-    const std::shared_ptr<worker::TaskNode>& node() const { return node_; }
-    bool belongs_to(const worker::Scheduler& scheduler) const {
-        return scheduler_.get() == &scheduler;
-    }
-
 private:
+    friend struct worker::Inside;
+    Task(std::shared_ptr<worker::TaskNode> node, std::shared_ptr<worker::Scheduler> scheduler);
     std::shared_ptr<worker::TaskNode> node_;
     std::shared_ptr<worker::Scheduler> scheduler_;
 };

@@ -19,6 +19,7 @@ namespace peal {
 
 namespace worker {
 class DeviceMemory;  // a piece of the memory that host and devices share
+struct Inside;       // gets at what is behind the handles
 }  // namespace worker
 
 using Dimensions = std::vector<std::uint64_t>;  // elements per dimension
@@ -42,16 +43,16 @@ public:
     // Error(usage). Const memory can be read only.
     template <class B>
     requires WritableRange<std::remove_reference_t<B>>
-    explicit Tensor(B&& memory) : Tensor(writable_memory_of(memory)) {}
+    explicit Tensor(B&& memory) : Tensor(Memory(memory)) {}
     template <class B>
     requires WritableRange<std::remove_reference_t<B>> Tensor(B&& memory, Dimensions shape)
-        : Tensor(writable_memory_of(memory), std::move(shape)) {}
+        : Tensor(Memory(memory), std::move(shape)) {}
     template <ElementRange B>
     requires(!WritableRange<const B>) explicit Tensor(const B& memory)
-        : Tensor(memory_of(memory)) {}
+        : Tensor(ConstMemory(memory)) {}
     template <ElementRange B>
     requires(!WritableRange<const B>) Tensor(const B& memory, Dimensions shape)
-        : Tensor(memory_of(memory), std::move(shape)) {}
+        : Tensor(ConstMemory(memory), std::move(shape)) {}
     explicit Tensor(const Memory& memory);
     Tensor(const Memory& memory, Dimensions shape);
     explicit Tensor(const ConstMemory& memory);
@@ -83,12 +84,11 @@ public:
         return {reinterpret_cast<T*>(data_), static_cast<std::size_t>(count())};
     }
 
-    // For the worker's own use: device memory, kept alive by `owner`.
+private:
+    friend struct worker::Inside;
+    // Device memory, kept alive by `owner`.
     Tensor(std::shared_ptr<const worker::DeviceMemory> owner, std::byte* data, int rank,
            Element element, Dimensions shape);
-    const std::shared_ptr<const worker::DeviceMemory>& owner() const { return owner_; }
-
-private:
     void expect_span(Element element, bool reading) const;
 
     std::shared_ptr<const worker::DeviceMemory> owner_;

@@ -3,7 +3,7 @@
 
 #include "cli/target.hpp"
 #include "peal/check.hpp"
-#include "peal/devices.hpp"
+#include "worker/devices.hpp"
 
 namespace peal::cli {
 

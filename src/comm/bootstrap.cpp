@@ -9,7 +9,6 @@
 #include <fmt/format.h>
 
 #include "shm/backoff.hpp"
-#include "shm/populate.hpp"
 
 namespace peal::comm {
 namespace {
@@ -114,7 +113,7 @@ std::unique_ptr<Group> split(Group& group, int colour, int key) {
     const auto position = std::find(ranks.begin(), ranks.end(), group.rank()) - ranks.begin();
     std::vector<int> members;
     for (const int rank : ranks) {
-        members.push_back(group.members()[static_cast<std::size_t>(rank)]);
+        members.push_back(group.members().in_world(rank));
     }
     return join(group.world(), std::move(members), static_cast<int>(position),
                 static_cast<std::uint64_t>(mine), group.table());

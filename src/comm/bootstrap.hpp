@@ -1,20 +1,32 @@
 // SPDX-License-Identifier: Apache-2.0
-// How groups come to be: the first one of a world, and parts of a group.
+// How groups come to be, the first one of a world and parts of a group, and how a rank goes.
 #pragma once
 
 #include <memory>
+#include <utility>
 
 #include "comm/group.hpp"
 #include "shm/world.hpp"
 
 namespace peal::comm {
 
-using namespace shm;  // NOLINT: a communicator lives in shared memory
-
 // The group of all ranks. Rank 0 decides on the table that chooses recipes; the others wait for it.
 std::unique_ptr<Group> bootstrap(std::shared_ptr<World> world, int rank);
 
 // The part of `group` whose members gave the same colour, ordered by key, then by rank.
 std::unique_ptr<Group> split(Group& group, int colour, int key);
+
+// A rank's place in the world, kept by all its communicators: it leaves with the last of them.
+class Seat {
+public:
+    Seat(std::shared_ptr<World> world, int rank) : world_(std::move(world)), rank_(rank) {}
+    ~Seat() { world_->leave(rank_); }
+    Seat(const Seat&) = delete;
+    Seat& operator=(const Seat&) = delete;
+
+private:
+    std::shared_ptr<World> world_;
+    int rank_;
+};
 
 }  // namespace peal::comm

@@ -3,7 +3,6 @@
 
 #include "comm/bootstrap.hpp"
 #include "comm/queue.hpp"
-#include "comm/seat.hpp"
 #include "shm/membership.hpp"
 #include "shm/ranks.hpp"
 
@@ -52,7 +51,7 @@ std::string Communicator::recipe(const Call& call) const {
     return queue_->group().routine_of(call)->mode;
 }
 void Communicator::set_timeout(std::chrono::milliseconds timeout) {
-    queue_->group().set_timeout(timeout);
+    queue_->group().progress().diagnosis().set_timeout(timeout);
 }
 
 Communicator Communicator::split(int colour, int key) {
@@ -116,7 +115,7 @@ Prepared::~Prepared() = default;
 
 void Prepared::run() {
     state_->queue->drain();
-    state_->queue->group().run(state_->request);
+    state_->queue->group().progress().run(state_->request);
 }
 
 Pending Prepared::start() {

@@ -6,6 +6,9 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
+#include <utility>
+#include <vector>
 
 #include "comm/profile.hpp"
 #include "comm/shape.hpp"
@@ -109,6 +112,26 @@ private:
     std::byte* base_;
     std::uint64_t nranks_;
     std::uint64_t box_offset_, ring_offset_;  // in a rank's part
+};
+
+// Who is in a group, and the memory that they share, as one of them sees it.
+struct Members {
+    Members(std::shared_ptr<World> the_world, std::vector<int> world_ranks, int own_rank,
+            std::uint64_t extent)
+        : world(std::move(the_world)),
+          ranks(std::move(world_ranks)),
+          rank(own_rank),
+          memory(*world, extent, nranks()) {}
+
+    int nranks() const { return static_cast<int>(ranks.size()); }
+    int in_world(int member) const { return ranks[static_cast<std::size_t>(member)]; }
+    int self_in_world() const { return in_world(rank); }
+    Member& self() const { return memory.member(rank); }
+
+    std::shared_ptr<World> world;
+    std::vector<int> ranks;  // the world's, in the order of their ranks here
+    int rank;                // the own one, here
+    GroupMemory memory;
 };
 
 }  // namespace peal::comm

@@ -15,14 +15,17 @@
 
 namespace peal {
 
-struct Kernel::State {
+using comm::Inside;
+using comm::KernelState;
+
+struct comm::KernelState {
     Plan plan;
     Tape tape;
-    comm::Stamp stamp = 0;
-    std::uint64_t group = 0;
+    Stamp stamp = 0;
+    std::uint64_t group = 0;  // Group::id() of its communicator
 };
 
-Kernel::Kernel(std::shared_ptr<const State> state) : state_(std::move(state)) {}
+Kernel::Kernel(std::shared_ptr<const KernelState> state) : state_(std::move(state)) {}
 
 namespace {
 
@@ -77,7 +80,7 @@ BoundBuffer bind(const Plan& plan, const Buffer& buffer, const KernelArgument& a
     const comm::Symmetric memory = comm::symmetric(*argument.symmetric, group);
     const bool is_signal = buffer.kind == BufferKind::signal;
     return {memory.base, memory.rank_stride,
-            is_signal ? argument.symmetric->state().generation : 0};
+            is_signal ? Inside::of(*argument.symmetric).generation : 0};
 }
 
 BoundMemory whole_memory(const Buffer& buffer, const BoundBuffer& bound, const comm::Group& group) {
@@ -89,8 +92,7 @@ BoundMemory whole_memory(const Buffer& buffer, const BoundBuffer& bound, const c
 }
 
 // A kernel's plan bound to this rank's memory.
-comm::KernelRequest request_for(const Kernel::State& state,
-                                std::span<const KernelArgument> arguments,
+comm::KernelRequest request_for(const KernelState& state, std::span<const KernelArgument> arguments,
                                 const comm::Group& group) {
     const Plan& plan = state.plan;
     if (state.group != group.id()) reject(plan, "it was made for another communicator");
@@ -110,9 +112,9 @@ comm::KernelRequest request_for(const Kernel::State& state,
     return request;
 }
 
-std::shared_ptr<Kernel::State> make_state(Plan plan, std::uint64_t identity,
-                                          const comm::Group& group) {
-    auto state = std::make_shared<Kernel::State>();
+std::shared_ptr<KernelState> make_state(Plan plan, std::uint64_t identity,
+                                        const comm::Group& group) {
+    auto state = std::make_shared<KernelState>();
     state->plan = std::move(plan);
     state->tape.read(state->plan);
     state->stamp = comm::kernel_stamp(identity);
@@ -141,10 +143,11 @@ Kernel Communicator::kernel(const std::vector<Plan>& plans) {
 void Communicator::run(const Kernel& kernel, std::span<const KernelArgument> arguments) {
     queue_->drain();
     comm::Group& group = queue_->group();
-    const comm::KernelRequest request = request_for(kernel.state(), arguments, group);
-    group.run(request);
-    advance_generations(kernel.state().plan, [&](std::size_t b) -> std::int64_t& {
-        return arguments[b].symmetric->state().generation;
+    const comm::KernelRequest request = request_for(Inside::of(kernel), arguments, group);
+    group.progress().meet(request.stamp);  // all agree on it
+    group.progress().run(request);
+    advance_generations(Inside::of(kernel).plan, [&](std::size_t b) -> std::int64_t& {
+        return Inside::of(*arguments[b].symmetric).generation;
     });
 }
 
@@ -166,13 +169,13 @@ PreparedKernel Communicator::prepare(const Kernel& kernel,
                                      std::span<const KernelArgument> arguments) {
     queue_->drain();
     comm::Group& group = queue_->group();
-    auto state = std::make_unique<PreparedKernel::State>(
-        PreparedKernel::State{queue_, kernel, request_for(kernel.state(), arguments, group), {}});
+    auto state = std::make_unique<PreparedKernel::State>(PreparedKernel::State{
+        queue_, kernel, request_for(Inside::of(kernel), arguments, group), {}});
     for (std::size_t b = 0; b < arguments.size(); ++b) {
-        const bool is_signal = kernel.state().plan.buffers[b].kind == BufferKind::signal;
+        const bool is_signal = Inside::of(kernel).plan.buffers[b].kind == BufferKind::signal;
         state->signals.push_back(is_signal ? arguments[b].symmetric : nullptr);
     }
-    group.agree_on(state->request);
+    group.progress().meet(state->request.stamp);
     return PreparedKernel(std::move(state));
 }
 
@@ -180,11 +183,11 @@ void PreparedKernel::run() {
     state_->queue->drain();
     std::vector<BoundBuffer>& memory = state_->request.memory;
     for (std::size_t b = 0; b < memory.size(); ++b) {
-        if (state_->signals[b]) memory[b].generation = state_->signals[b]->state().generation;
+        if (state_->signals[b]) memory[b].generation = Inside::of(*state_->signals[b]).generation;
     }
-    state_->queue->group().run_agreed(state_->request);
-    advance_generations(state_->kernel.state().plan, [&](std::size_t b) -> std::int64_t& {
-        return state_->signals[b]->state().generation;
+    state_->queue->group().progress().run_in_turn(state_->request);
+    advance_generations(Inside::of(state_->kernel).plan, [&](std::size_t b) -> std::int64_t& {
+        return Inside::of(*state_->signals[b]).generation;
     });
 }
 

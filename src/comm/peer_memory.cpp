@@ -13,11 +13,11 @@ namespace peal::comm {
 // By the word and not by the number of the process, which may be the same in two sandboxes.
 bool PeerMemory::is_in_this_process(int rank) const {
     return record_of(rank).own_word.load(std::memory_order_relaxed) ==
-           record_of(rank_).own_word.load(std::memory_order_relaxed);
+           record_of(members_.rank).own_word.load(std::memory_order_relaxed);
 }
 
 bool PeerMemory::can_reach_all() const {
-    for (int rank = 0; rank < static_cast<int>(members_.size()); ++rank) {
+    for (int rank = 0; rank < members_.nranks(); ++rank) {
         const RankRecord& record = record_of(rank);
         if (is_in_this_process(rank)) continue;
         std::uint64_t seen = 0;
@@ -32,13 +32,13 @@ bool PeerMemory::can_reach_all() const {
 // seq_cst: see the header. Who sees the failure here sees it before all that comes later in the one
 // order of such operations.
 bool PeerMemory::has_failed() const {
-    return world_.header().alarm.load(std::memory_order_seq_cst) != 0 ||
-           memory_.head().failure.load(std::memory_order_seq_cst) != GroupHead::none;
+    return members_.world->header().alarm.load(std::memory_order_seq_cst) != 0 ||
+           members_.memory.head().failure.load(std::memory_order_seq_cst) != GroupHead::none;
 }
 
 template <class Copy>
 bool PeerMemory::guarded(Copy&& copy) {
-    std::atomic<std::uint32_t>& copies = memory_.member(rank_).copies;
+    std::atomic<std::uint32_t>& copies = members_.self().copies;
     copies.store(1, std::memory_order_seq_cst);  // pairs with wait_for_copiers()
     errno = ECANCELED;
     const bool is_copied = !has_failed() && copy();
@@ -48,9 +48,9 @@ bool PeerMemory::guarded(Copy&& copy) {
 
 void PeerMemory::wait_for_copiers() const {
     if (!has_failed()) return;  // then nobody stops
-    for (int rank = 0; rank < static_cast<int>(members_.size()); ++rank) {
+    for (int rank = 0; rank < members_.nranks(); ++rank) {
         const auto copies = [&] {
-            return memory_.member(rank).copies.load(std::memory_order_seq_cst) != 0;
+            return members_.memory.member(rank).copies.load(std::memory_order_seq_cst) != 0;
         };
         const auto is_alive = [&] {
             return record_of(rank).state.load(std::memory_order_relaxed) == RankState::here;

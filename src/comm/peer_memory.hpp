@@ -13,7 +13,6 @@
 
 #include <atomic>
 #include <cstdint>
-#include <vector>
 
 #include "comm/group_memory.hpp"
 #include "shm/world.hpp"
@@ -24,10 +23,7 @@ using namespace shm;  // NOLINT: a communicator lives in shared memory
 
 class PeerMemory {
 public:
-    // `members` are ranks of the world, `rank` is the own one among them.
-    PeerMemory(const World& world, const GroupMemory& memory, const std::vector<int>& members,
-               int rank)
-        : world_(world), memory_(memory), members_(members), rank_(rank) {}
+    explicit PeerMemory(const Members& members) : members_(members) {}
 
     // Whether this rank can read private memory of all members, all of whom must have come.
     bool can_reach_all() const;
@@ -35,7 +31,8 @@ public:
     // From here on, in the turn that uses this slot.
     void show(std::uint64_t slot, const std::byte* buffer) {
         slot_ = slot;
-        address_of(rank_).store(reinterpret_cast<std::uint64_t>(buffer), std::memory_order_relaxed);
+        address_of(members_.rank)
+            .store(reinterpret_cast<std::uint64_t>(buffer), std::memory_order_relaxed);
     }
 
     // Copies from or to a peer's buffer, at an offset in it. False: it cannot be reached, or not
@@ -52,11 +49,11 @@ private:
     std::atomic_ref<std::uint64_t> address_of(int rank) const {
         const auto peer = static_cast<std::uint64_t>(rank);
         std::byte* const line =
-            memory_.slot(slot_) + peer * (memory_.rank_stride() + kCacheLineBytes);
+            members_.memory.slot(slot_) + peer * (members_.memory.rank_stride() + kCacheLineBytes);
         return std::atomic_ref<std::uint64_t>(*reinterpret_cast<std::uint64_t*>(line));
     }
     const RankRecord& record_of(int rank) const {
-        return world_.header().ranks[members_[static_cast<std::size_t>(rank)]];
+        return members_.world->header().ranks[members_.in_world(rank)];
     }
     std::int32_t process_of(int rank) const {
         return record_of(rank).pid.load(std::memory_order_relaxed);
@@ -64,10 +61,7 @@ private:
     bool is_in_this_process(int rank) const;
     bool has_failed() const;
 
-    const World& world_;
-    const GroupMemory& memory_;
-    const std::vector<int>& members_;
-    int rank_;
+    const Members& members_;
     std::uint64_t slot_ = 0;
 };
 

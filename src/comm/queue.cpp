@@ -21,7 +21,7 @@ Queue::Ticket Queue::start(RoutinePtr routine, const Request& request) {
     return or_drop_all([&] {
         items_.push_back({std::move(routine), request});
         const Ticket ticket = next_++;
-        if (items_.size() == 1) group_->begin(items_.front().request);
+        if (items_.size() == 1) group_->progress().begin(items_.front().request);
         test(ticket);
         return ticket;
     });
@@ -29,13 +29,13 @@ Queue::Ticket Queue::start(RoutinePtr routine, const Request& request) {
 
 // What was dropped fails as the communicator does.
 void Queue::require_sound(Ticket ticket) {
-    if (ticket >= dropped_) group_->require_usable();
+    if (ticket >= dropped_) group_->progress().diagnosis().require_usable();
 }
 
 bool Queue::test(Ticket ticket) {
     require_sound(ticket);
     return or_drop_all([&] {
-        while (!items_.empty() && group_->go_on()) finish_first();
+        while (!items_.empty() && group_->progress().go_on()) finish_first();
         return is_done(ticket);
     });
 }
@@ -44,7 +44,7 @@ void Queue::wait(Ticket ticket) {
     require_sound(ticket);
     or_drop_all([&] {
         while (!is_done(ticket)) {
-            group_->finish();
+            group_->progress().finish();
             finish_first();
         }
     });
@@ -52,7 +52,7 @@ void Queue::wait(Ticket ticket) {
 
 void Queue::finish_first() {
     items_.pop_front();
-    if (!items_.empty()) group_->begin(items_.front().request);
+    if (!items_.empty()) group_->progress().begin(items_.front().request);
 }
 
 }  // namespace peal::comm

@@ -1,5 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // From the arguments of a call to a shape and buffers: what is asked for, and whether it can be.
+//
+// Whether a buffer fits is engine/binding.hpp's to say, as for all engines. What is asked here
+// before that has no counterpart there: a kernel's plan is known before its arguments are, but the
+// arguments of a collective are what its plan is chosen by. So counts, roots, blocks per rank and
+// the way in which two buffers share memory are checked without a plan.
 #include <cstddef>
 #include <limits>
 #include <string_view>
@@ -8,6 +13,7 @@
 
 #include "comm/group.hpp"
 #include "comm/window.hpp"
+#include "engine/binding.hpp"
 #include "engine/overlap.hpp"
 
 namespace peal::comm {
@@ -93,16 +99,19 @@ Placement placement_of(const Call& call, std::uint64_t count, int rank) {
     return Placement::separate;
 }
 
+// The call's buffers, not the plan's: in place two of them are one there, and a call without data
+// has none.
 void check_buffer(const Call& call, std::string_view which, const void* data, std::uint64_t found,
                   std::uint64_t expected) {
-    if (found != expected) {
-        reject(call, fmt::format("{} must hold {} elements, found {}", which, expected, found));
-    }
-    if (expected == 0) return;
-    if (data == nullptr) reject(call, fmt::format("{} is a null pointer", which));
-    if (reinterpret_cast<std::uintptr_t>(data) % bytes_of(call.element) != 0) {
-        reject(call, fmt::format("{} is not aligned to {} bytes, the size of {}", which,
-                                 bytes_of(call.element), name(call.element)));
+    const std::uint64_t element_bytes = bytes_of(call.element);
+    const Buffer wanted{.name = {}, .element = call.element, .bytes = expected * element_bytes};
+    const Offer offered{.kind = Offer::Kind::argument,
+                        .data = data,
+                        .bytes = found * element_bytes,
+                        .element = call.element};
+    if (const auto wrong = misfit(wanted, offered)) {
+        reject(call,
+               fmt::format("{}: expected {}, found {}", which, wrong->expected, wrong->found));
     }
 }
 
@@ -137,15 +146,8 @@ Shape Group::shape_of(const Call& call) const {
         if (shape.count > kMaxCount)
             reject(call, fmt::format("{} elements are too many", shape.count));
     }
-    shape.placement = placement_of(call, shape.count, rank_);
+    shape.placement = placement_of(call, shape.count, rank());
     return shape;
-}
-
-void Group::remember(const Call& call, Remembered& last) {
-    RoutinePtr routine = routine_of(call);
-    last.request = request_of(call, *routine);
-    last.call = call;
-    last.routine = std::move(routine);
 }
 
 Request Group::request_of(const Call& call, const Routine& routine) const {

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cassert>
 #include <string_view>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -168,25 +169,25 @@ std::unique_ptr<Routine> make_routine(const Shape& shape, const Table& table, in
                             on_window ? "on a window" : "size"));
 }
 
-const RoutinePtr& Routines::find_or_make(const Shape& shape) {
-    const std::uint64_t key = hash(shape);
-    RoutinePtr& recent = recent_[key % kRecent];
-    const auto [first, last] = all_.equal_range(key);
-    const auto known =
-        std::find_if(first, last, [&](const auto& entry) { return entry.second->shape == shape; });
-    if (known != last) {
-        recent = known->second;
-        return recent;
+const RoutinePtr& Routines::make(const Shape& shape) {
+    RoutinePtr routine = make_routine(shape, *table_, rank_, nranks_, limits_);
+    if (count_ >= kMost) forget();
+    if (2 * (count_ + 1) > slots_.size()) grow();
+    ++count_;
+    return slot_of(shape) = std::move(routine);
+}
+
+void Routines::grow() {
+    std::vector<RoutinePtr> old(2 * slots_.size());
+    old.swap(slots_);
+    for (RoutinePtr& routine : old) {
+        if (routine != nullptr) slot_of(routine->shape) = std::move(routine);
     }
-    if (all_.size() >= kMost) forget();
-    recent = make_routine(shape, *table_, rank_, nranks_, limits_);
-    all_.emplace(key, recent);
-    return recent;
 }
 
 void Routines::forget() {
-    all_.clear();
-    recent_.fill(nullptr);
+    count_ = 0;
+    slots_.assign(kFirstSlots, nullptr);
 }
 
 }  // namespace peal::comm

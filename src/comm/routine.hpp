@@ -6,7 +6,6 @@
 #include <cstdint>
 #include <memory>
 #include <string>
-#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -68,8 +67,9 @@ std::unique_ptr<Routine> make_routine(const Shape& shape, const Table& table, in
 
 using RoutinePtr = std::shared_ptr<const Routine>;
 
-// Routines by shape. A small table in front answers for the shapes used last. What was handed out
-// stays alive with its user.
+// Routines by shape. Its reason is that making a routine takes a compiler some hundred
+// microseconds, and a program has few shapes. (In front of it Group remembers calls by their
+// buffers.) What was handed out stays alive with its user.
 class Routines {
 public:
     Routines(std::shared_ptr<const Table> table, int rank, int nranks, RoutineLimits limits)
@@ -77,10 +77,10 @@ public:
 
     // The reference is good until the next find().
     const RoutinePtr& find(const Shape& shape) {
-        const RoutinePtr& recent = recent_[hash(shape) % kRecent];
-        if (recent != nullptr && recent->shape == shape) [[likely]]
-            return recent;
-        return find_or_make(shape);
+        const RoutinePtr& found = slot_of(shape);
+        if (found != nullptr) [[likely]]
+            return found;
+        return make(shape);
     }
 
     // From here on there is no routine with staging=reach.
@@ -89,18 +89,26 @@ public:
     }
 
 private:
-    static constexpr std::size_t kRecent = 64;
+    static constexpr std::size_t kFirstSlots = 64;
     static constexpr std::size_t kMost = 4096;  // then all are forgotten
 
     static std::uint64_t hash(const Shape& shape);
-    const RoutinePtr& find_or_make(const Shape& shape);
+    // Where the routine is, or would be: at the place that its hash names, or behind it.
+    RoutinePtr& slot_of(const Shape& shape) {
+        for (std::uint64_t at = hash(shape);; ++at) {
+            RoutinePtr& slot = slots_[at & (slots_.size() - 1)];
+            if (slot == nullptr || slot->shape == shape) return slot;
+        }
+    }
+    const RoutinePtr& make(const Shape& shape);
+    void grow();
     void forget();
 
     std::shared_ptr<const Table> table_;
     int rank_, nranks_;
     RoutineLimits limits_;
-    std::array<RoutinePtr, kRecent> recent_;
-    std::unordered_multimap<std::uint64_t, RoutinePtr> all_;
+    std::size_t count_ = 0;
+    std::vector<RoutinePtr> slots_ = std::vector<RoutinePtr>(kFirstSlots);  // at most half are used
 };
 
 inline std::uint64_t Routines::hash(const Shape& shape) {

@@ -27,6 +27,8 @@ struct Shape {
 // 64 bits that tell any two calls apart that ranks must not mix up; never 0. A rank leaves its
 // stamp beside every ring and in its log, so others can say what it called.
 using Stamp = std::uint64_t;
+// Stands for a call and all before it.
+using Seal = std::uint64_t;
 Stamp stamp_of(const Shape& shape);
 // Of a kernel of the user's; `identity` is a hash of what must be the same everywhere.
 Stamp kernel_stamp(std::uint64_t identity);

@@ -5,11 +5,10 @@
 
 #include "comm/queue.hpp"
 #include "shm/machine.hpp"
-#include "shm/populate.hpp"
 
 namespace peal {
 
-WindowMemory::WindowMemory(std::shared_ptr<State> state) : state_(std::move(state)) {}
+WindowMemory::WindowMemory(std::shared_ptr<comm::WindowState> state) : state_(std::move(state)) {}
 WindowMemory::WindowMemory(WindowMemory&&) noexcept = default;
 WindowMemory& WindowMemory::operator=(WindowMemory&&) noexcept = default;
 WindowMemory::~WindowMemory() = default;
@@ -51,7 +50,7 @@ WindowMemory Communicator::allocate(std::uint64_t n, std::uint64_t bytes_each) {
     if (extent == 0) {
         throw Error(Fault::resource, why.empty() ? "window: rank 0 found no memory for it" : why);
     }
-    auto state = std::make_shared<WindowMemory::State>();
+    auto state = std::make_shared<comm::WindowState>();
     state->world = group.world();
     state->extent = extent;
     state->bytes = bytes;
@@ -70,7 +69,7 @@ WindowMemory Communicator::signals(std::uint64_t n, std::uint64_t cell_stride) {
 namespace comm {
 
 Symmetric symmetric(const WindowMemory& window, const Group& group) {
-    const WindowMemory::State& state = window.state();
+    const WindowState& state = Inside::of(window);
     if (state.group != group.id()) {
         throw Error(Fault::usage, "the window belongs to another communicator");
     }

@@ -8,12 +8,12 @@
 #include "comm/group.hpp"
 #include "peal/communicator.hpp"
 
-namespace peal {
+namespace peal::comm {
 
-struct WindowMemory::State {
-    ~State() { world->disown(extent); }
+struct WindowState {
+    ~WindowState() { world->disown(extent); }
 
-    std::shared_ptr<shm::World> world;
+    std::shared_ptr<World> world;
     std::uint64_t extent = 0;
     std::uint64_t bytes = 0;        // per rank
     std::uint64_t rank_stride = 0;  // whole pages
@@ -22,10 +22,13 @@ struct WindowMemory::State {
     std::int64_t generation = 0;  // if it holds signals
 };
 
-namespace comm {
+// What is behind the handles that users have.
+struct Inside {
+    static WindowState& of(const WindowMemory& window) { return *window.state_; }
+    static const KernelState& of(const Kernel& kernel) { return *kernel.state_; }
+};
 
 // Throws Error(usage) when the window belongs to another communicator.
 Symmetric symmetric(const WindowMemory& window, const Group& group);
 
-}  // namespace comm
-}  // namespace peal
+}  // namespace peal::comm

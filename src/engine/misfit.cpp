@@ -45,7 +45,7 @@ std::optional<Misfit> argument_misfit(const Buffer& buffer, const Offer& offer, 
                                : offer.bytes >= buffer.bytes;
     if (!fits) return Misfit{expected, text_of(offer)};
     if (buffer.bytes > 0 && offer.data == nullptr) return Misfit{expected, "a null pointer"};
-    const std::uint64_t alignment = is_typed ? bytes_of(buffer.element) : 1;
+    const std::uint64_t alignment = is_typed && buffer.bytes > 0 ? bytes_of(buffer.element) : 1;
     if (reinterpret_cast<std::uintptr_t>(offer.data) % alignment != 0) {
         return Misfit{fmt::format("memory that is aligned to {} bytes, the size of {}", alignment,
                                   name(buffer.element)),

@@ -6,6 +6,8 @@
 // communicators and windows are made. Addresses differ between processes; offsets do not.
 #pragma once
 
+#include <sys/mman.h>
+
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
@@ -29,13 +31,13 @@ struct alignas(kCacheLineBytes) RankRecord {
     std::atomic<std::int32_t> pid = 0;
     // Sleeping. Who is about to sleep sets `sleeping` and waits on the futex `bell`; whoever has
     // something for the rank takes `sleeping` back to 0, adds 1 to `bell` and wakes it. A rank may
-    // have several sleepers, one in each of its threads. (src/comm/backoff.hpp)
+    // have several sleepers, one in each of its threads. (src/shm/backoff.hpp)
     std::atomic<std::uint32_t> sleeping = 0;
     std::atomic<std::uint32_t> bell = 0;
     // A word that its process alone has, and where it is in its private memory.
     std::atomic<std::uint64_t> own_word = 0;
     std::atomic<std::uint64_t> own_word_at = 0;
-    // The core on which it yielded last, where ranks outnumber cores. (src/comm/spread.hpp)
+    // The core on which it yielded last, where ranks outnumber cores. (src/shm/spread.hpp)
     std::atomic<std::int32_t> core = -1;
 };
 
@@ -49,13 +51,13 @@ struct WorldHeader {
     std::atomic<std::uint64_t> meeting_point = 0;
     std::int32_t cores = 0;  // that the ranks share
     // Set for good when some process cannot take part in fences from elsewhere
-    // (src/comm/fence.hpp).
+    // (src/shm/fence.hpp).
     std::atomic<std::uint32_t> notifiers_fence = 0;
     // 0 while all is well; changes once, to 1 + the first rank that died or left a call in error.
     // Whoever waits looks here, so it has a line of its own.
     alignas(kCacheLineBytes) std::atomic<std::int32_t> alarm = 0;
     RankRecord ranks[kMaxRanks];
-    // Followed by the table of extents (src/comm/extents.hpp).
+    // Followed by the table of extents (src/shm/extents.hpp).
 };
 
 // The mapping. Closing the last copy in a process unmaps it.
@@ -97,7 +99,7 @@ public:
     int failed_rank() const { return header().alarm.load(std::memory_order_acquire) - 1; }
 
     // Wakes a rank if it sleeps. Always a system call: notifiers use ring_if_asleep()
-    // (src/comm/backoff.hpp).
+    // (src/shm/backoff.hpp).
     void wake(int rank);
 
 private:
@@ -110,5 +112,13 @@ private:
     std::uint64_t bytes_ = 0;
     Extents extents_;
 };
+
+// Each rank touches its own part of new memory first: the pages are then near it, and no call pays
+// for them.
+inline void populate([[maybe_unused]] std::byte* begin, [[maybe_unused]] std::uint64_t bytes) {
+#ifdef MADV_POPULATE_WRITE
+    madvise(begin, bytes, MADV_POPULATE_WRITE);  // if it fails, the first touch does it
+#endif
+}
 
 }  // namespace peal::shm

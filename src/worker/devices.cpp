@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "peal/devices.hpp"
+#include "worker/devices.hpp"
 
 #include <algorithm>
 #include <charconv>

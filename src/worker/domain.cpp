@@ -9,6 +9,7 @@
 
 #include "peal/error.hpp"
 #include "worker/domain_state.hpp"
+#include "worker/inside.hpp"
 
 namespace peal {
 namespace worker {
@@ -136,12 +137,14 @@ DomainWindow Domain::window(std::string_view name) const {
 }
 
 Tensor Domain::view(std::string_view name, int device) const {
-    const worker::DomainState::Window& window = state_->windows[this->window(name).index()];
+    const worker::DomainState::Window& window =
+        state_->windows[worker::Inside::index(this->window(name))];
     std::byte* const data = state_->part(window, rank_of(device));
     if (window.spec.cells == 0) {
-        return {state_->memory, data, device, window.spec.element, window.spec.shape};
+        return worker::Inside::tensor(state_->memory, data, device, window.spec.element,
+                                      window.spec.shape);
     }
-    return {state_->memory, data, device, Element::u8, {window.bytes}};
+    return worker::Inside::tensor(state_->memory, data, device, Element::u8, {window.bytes});
 }
 
 void Domain::release() { state_->released.store(true, std::memory_order_relaxed); }

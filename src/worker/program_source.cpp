@@ -12,6 +12,7 @@
 #include "peal/error.hpp"
 #include "peal/program.hpp"
 #include "worker/domain_state.hpp"
+#include "worker/inside.hpp"
 #include "worker/kernel_source.hpp"
 
 namespace peal::worker {
@@ -174,7 +175,7 @@ private:
     static const Dimensions* shape_of(const Argument& argument) {
         if (const auto* tensor = std::get_if<Tensor>(&argument.value)) return &tensor->shape();
         const auto& window = std::get<DomainWindow>(argument.value);
-        const WindowSpec& spec = window.domain()->windows[window.index()].spec;
+        const WindowSpec& spec = Inside::domain(window)->windows[Inside::index(window)].spec;
         return spec.cells == 0 ? &spec.shape : nullptr;
     }
 

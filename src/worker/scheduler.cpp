@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "worker/fitness.hpp"
+#include "worker/inside.hpp"
 
 namespace peal::worker {
 
@@ -110,7 +111,7 @@ void Scheduler::submit(const TaskPtr& task, const std::vector<Task>& after) {
 
 void Scheduler::link(const TaskPtr& task, const std::vector<Task>& after) {
     for (const Task& earlier : after) {
-        if (earlier.node()) depend(task, earlier.node(), true);
+        if (Inside::node(earlier)) depend(task, Inside::node(earlier), true);
     }
     for (const Access& access : task->accesses) {
         dependencies_.add(task, access, [&](const TaskPtr& earlier, bool carries_data) {

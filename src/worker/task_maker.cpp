@@ -11,6 +11,7 @@
 #include "engine/binding.hpp"
 #include "engine/overlap.hpp"
 #include "peal/error.hpp"
+#include "worker/inside.hpp"
 #include "worker/kernel_source.hpp"
 
 namespace peal::worker {
@@ -44,7 +45,7 @@ public:
     TaskPtr make() {
         expect_devices();
         const int nranks = call_.is_group ? static_cast<int>(call_.devices.size()) : ranks_alone();
-        resolved_ = call_.kernel->source()->resolve(call_.arguments, nranks);
+        resolved_ = Inside::source(*call_.kernel)->resolve(call_.arguments, nranks);
         const std::size_t most = call_.devices.size() * resolved_.argument_of.size();
         task_->accesses.reserve(most);
         task_->keeps.reserve(most);
@@ -87,7 +88,7 @@ private:
     const DomainState* domain_alone() const {
         for (const Argument& argument : call_.arguments[0]) {
             const auto* window = std::get_if<DomainWindow>(&argument.value);
-            if (window != nullptr) return window->domain().get();
+            if (window != nullptr) return Inside::domain(*window).get();
         }
         return nullptr;
     }
@@ -136,7 +137,7 @@ private:
         if (tensor.bytes() == 0 || (!reads && !use.writes)) return {};
         task_->accesses.push_back(access_of(tensor, reads, use.writes));
         if (!tensor.is_on_host()) {
-            task_->keeps.push_back(tensor.owner());
+            task_->keeps.push_back(Inside::owner(tensor));
             return {.offset = arena_.offset_of(tensor.data())};
         }
         task_->staged.push_back({m, b, tensor.data(), tensor.bytes(), reads, use.writes});
@@ -178,13 +179,13 @@ private:
         if (argument_window == nullptr) {
             reject(member, buffer, "a window of a domain", "something else");
         }
-        const std::shared_ptr<DomainState>& domain = argument_window->domain();
-        const DomainState::Window& window = domain->windows[argument_window->index()];
+        const std::shared_ptr<DomainState>& domain = Inside::domain(*argument_window);
+        const DomainState::Window& window = domain->windows[Inside::index(*argument_window)];
         expect_domain(member, buffer, *domain);
         expect_window(member, buffer, window);
         if (m == 0) add_window_access(member, buffer, *domain, window);
         if (buffer.kind == BufferKind::signal) {
-            task_->signals.push_back({m, b, domain.get(), argument_window->index()});
+            task_->signals.push_back({m, b, domain.get(), Inside::index(*argument_window)});
         }
         if (std::find(task_->domains.begin(), task_->domains.end(), domain) ==
             task_->domains.end()) {
@@ -300,7 +301,7 @@ TaskPtr make_host_task(const Arena& arena, std::function<void()> function, const
         }
         expect_of_this_worker(arena, *tensor, "host task");
         task->accesses.push_back(access_of(*tensor, reads, writes));
-        if (tensor->owner()) task->keeps.push_back(tensor->owner());
+        if (Inside::owner(*tensor)) task->keeps.push_back(Inside::owner(*tensor));
         task->timing.bytes += tensor->bytes();
     }
     task->function = std::move(function);

@@ -9,10 +9,11 @@
 
 #include <fmt/format.h>
 
-#include "peal/devices.hpp"
 #include "peal/error.hpp"
 #include "worker/arena.hpp"
+#include "worker/devices.hpp"
 #include "worker/domain_state.hpp"
+#include "worker/inside.hpp"
 #include "worker/keeper.hpp"
 #include "worker/kernel_store.hpp"
 #include "worker/prove.hpp"
@@ -144,13 +145,13 @@ struct Worker::Impl {
 
     Task submit(const worker::TaskPtr& task, const TaskOptions& task_options) {
         for (const Task& earlier : task_options.after) {
-            if (earlier.is_over() || earlier.belongs_to(*scheduler)) continue;
+            if (earlier.is_over() || worker::Inside::belongs_to(earlier, *scheduler)) continue;
             throw Error(Fault::usage, fmt::format("task {} '{}', which must come first, belongs "
                                                   "to another worker",
                                                   earlier.id(), earlier.name()));
         }
         scheduler->submit(task, task_options.after);
-        return {task, scheduler};
+        return worker::Inside::task(task, scheduler);
     }
 
     Domain remember(std::shared_ptr<worker::DomainState> domain) {
@@ -158,7 +159,7 @@ struct Worker::Impl {
         const std::lock_guard lock(mutex);
         std::erase_if(domains, [](const auto& known) { return known.expired(); });
         domains.push_back(domain);
-        return Domain(std::move(domain));
+        return worker::Inside::domain(std::move(domain));
     }
 
     const WorkerOptions options;
@@ -200,7 +201,7 @@ Tensor Worker::alloc(int rank, Element element, Dimensions shape) {
     }
     const auto memory = impl_->workshop().arena->allocate(bytes);
     impl_->scheduler->is_new(memory->data(), memory->bytes());
-    return {memory, memory->data(), rank, element, std::move(shape)};
+    return worker::Inside::tensor(memory, memory->data(), rank, element, std::move(shape));
 }
 
 ShardedTensor Worker::alloc_sharded(Element element, Dimensions shape, std::vector<int> on) {

@@ -36,11 +36,12 @@ std::string refusal(CollectiveKind kind, std::size_t inputs, std::size_t outputs
 
 TEST(BadArguments, Sizes) {
     using enum CollectiveKind;
-    EXPECT_EQ(refusal(allreduce, 3, 4), "allreduce: output must hold 3 elements, found 4");
-    EXPECT_EQ(refusal(allreduce, 3, 0), "allreduce: output must hold 3 elements, found 0");
-    EXPECT_EQ(refusal(reduce_scatter, 5, 2), "reduce_scatter: input must hold 4 elements, found 5");
-    EXPECT_EQ(refusal(allgather, 2, 5), "allgather: output must hold 4 elements, found 5");
-    EXPECT_EQ(refusal(all_to_all, 4, 6), "all_to_all: output must hold 4 elements, found 6");
+    EXPECT_EQ(refusal(allreduce, 3, 4), "allreduce: output: expected f32[3], found f32[4]");
+    EXPECT_EQ(refusal(allreduce, 3, 0), "allreduce: output: expected f32[3], found f32[0]");
+    EXPECT_EQ(refusal(reduce_scatter, 5, 2),
+              "reduce_scatter: input: expected f32[4], found f32[5]");
+    EXPECT_EQ(refusal(allgather, 2, 5), "allgather: output: expected f32[4], found f32[5]");
+    EXPECT_EQ(refusal(all_to_all, 4, 6), "all_to_all: output: expected f32[4], found f32[6]");
     EXPECT_EQ(refusal(all_to_all, 3, 3),
               "all_to_all: the buffer must hold a block per rank: 3 elements do not divide by 2 "
               "ranks");
@@ -74,11 +75,11 @@ TEST(BadArguments, NullPointers) {
     std::vector<float> x(4);
     const Memory null{nullptr, 4, kF32};
     EXPECT_EQ(refusal([&](Communicator& comm) { comm.allreduce(null); }),
-              "allreduce: the buffer is a null pointer");
+              "allreduce: the buffer: expected f32[4], found a null pointer");
     EXPECT_EQ(refusal([&](Communicator& comm) { comm.allreduce(null, x); }),
-              "allreduce: input is a null pointer");
+              "allreduce: input: expected f32[4], found a null pointer");
     EXPECT_EQ(refusal([&](Communicator& comm) { comm.allreduce(x, null); }),
-              "allreduce: output is a null pointer");
+              "allreduce: output: expected f32[4], found a null pointer");
     EXPECT_EQ(refusal([](Communicator& comm) { comm.allreduce(Memory{nullptr, 0, kF32}); }), "");
 }
 
@@ -86,11 +87,14 @@ TEST(BadArguments, Alignment) {
     std::vector<float> x(4), y(3);
     const Memory odd{reinterpret_cast<std::byte*>(x.data()) + 1, 3, kF32};
     EXPECT_EQ(refusal([&](Communicator& comm) { comm.allreduce(odd); }),
-              "allreduce: the buffer is not aligned to 4 bytes, the size of f32");
+              "allreduce: the buffer: expected memory that is aligned to 4 bytes, the size of f32, "
+              "found memory that is not");
     EXPECT_EQ(refusal([&](Communicator& comm) { comm.allreduce(odd, y); }),
-              "allreduce: input is not aligned to 4 bytes, the size of f32");
+              "allreduce: input: expected memory that is aligned to 4 bytes, the size of f32, "
+              "found memory that is not");
     EXPECT_EQ(refusal([&](Communicator& comm) { comm.allreduce(y, odd); }),
-              "allreduce: output is not aligned to 4 bytes, the size of f32");
+              "allreduce: output: expected memory that is aligned to 4 bytes, the size of f32, "
+              "found memory that is not");
 }
 
 TEST(BadArguments, Overlap) {
@@ -142,7 +146,7 @@ TEST(BadArguments, CountsOfAnExchange) {
     EXPECT_EQ(exchange({}),
               "all_to_all_v: counts must have 4 entries (one for each pair of 2 ranks), found 0");
     EXPECT_EQ(exchange({3, -1, -1, 3}), "all_to_all_v: counts must not be negative, found -1");
-    EXPECT_EQ(exchange({1, 2, 2, 1}), "all_to_all_v: input must hold 3 elements, found 2");
+    EXPECT_EQ(exchange({1, 2, 2, 1}), "all_to_all_v: input: expected f32[3], found f32[2]");
 }
 
 TEST(BadArguments, WindowsOfOthers) {

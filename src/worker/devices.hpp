@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Devices as command lines name them.
+// Devices and platforms as the command line names them.
 #pragma once
 
 #include <string>

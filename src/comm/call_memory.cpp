@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "comm/call_memory.hpp"
+
+#include <exception>
+
+#include "shm/backoff.hpp"
+
+namespace peal::comm {
+
+// ---------------------------------------------------------------------------- turns
+
+// Before the first call that reaches private buffers, all come, all try, and all have tried: two
+// meetings, or one if they have met before.
+bool CallMemory::settle_reach() {
+    if (reaching_ == Reaching::tried) {
+        reaching_ = Reaching::settled;
+        return false;
+    }
+    if (turns_.have_met()) {
+        reaching_ = Reaching::tried;
+        if (!peers_.can_reach_all()) {
+            memory_.head().out_of_reach.store(1, std::memory_order_relaxed);
+        }
+    }
+    return true;
+}
+
+// It pays while all ranks run at once.
+void CallMemory::own_next_lines(const Routine& routine, const CallPlace& place) const {
+    if (!spinning_pays(*members_.world)) return;
+    const std::uint64_t slot = (place.turn.number + 1) % Turns::kSlots;
+    const auto self = static_cast<std::uint64_t>(members_.rank);
+    const std::byte* cell = memory_.slot(slot) + self * kCacheLineBytes;
+    const std::uint64_t block = routine.block_bytes;
+    const std::byte* box = memory_.box(slot) + self * block;
+    for (int peer = 0; peer < members_.nranks(); ++peer) {
+        const std::uint64_t part = static_cast<std::uint64_t>(peer) * memory_.rank_stride();
+        if (peer == members_.rank) continue;
+        own_soon(cell + part);
+        for (std::uint64_t at = 0; at < block; at += kCacheLineBytes) own_soon(box + part + at);
+    }
+}
+
+// ---------------------------------------------------------------------------- memory
+
+std::span<const BoundBuffer> CallMemory::bind(const Request& request, const Routine& routine,
+                                              const CallPlace& place) {
+    const Routine::Wiring& wiring = routine.wiring;
+    const std::uint64_t stride = memory_.rank_stride();
+    if (bound_.size() <= static_cast<std::size_t>(wiring.tiles)) bound_.resize(wiring.tiles + 1U);
+    for (std::size_t i = 0; i < wiring.arguments.size() && wiring.arguments[i] >= 0; ++i) {
+        at(wiring.arguments[i]) = {.base = request.arguments[i]};
+    }
+    if (wiring.data >= 0) {
+        BoundBuffer& data = at(wiring.data);
+        data.base = data_of(request, routine, place);
+        data.rank_stride = stride;
+        if (routine.staging == Staging::window) data.rank_stride = request.window.rank_stride;
+        if (routine.staging == Staging::reach) data.rank_stride = 0;  // peers' parts are elsewhere
+    }
+    at(wiring.signal) = {memory_.slot(place.turn.slot) + kLinePayload + sizeof(Seal), stride,
+                         generations_[place.turn.slot]};
+    at(wiring.tiles) = {.base = tiles_.data()};
+    return bound_;
+}
+
+std::span<const BoundBuffer> CallMemory::bind(const KernelRequest& request) {
+    bound_.assign(request.memory.begin(), request.memory.end());
+    bound_.push_back({.base = tiles_.data()});
+    return bound_;
+}
+
+std::byte* CallMemory::data_of(const Request& request, const Routine& routine,
+                               const CallPlace& place) {
+    switch (routine.staging) {
+        case Staging::line: return memory_.slot(place.piece);
+        case Staging::box: return memory_.box(place.piece);
+        case Staging::ring: return memory_.ring(place.piece);
+        case Staging::bulk: return memory_.bulk();
+        case Staging::window: return request.window.base;
+        case Staging::reach: return show_result(request, routine, place);
+        case Staging::none: break;
+    }
+    return nullptr;
+}
+
+std::byte* CallMemory::show_result(const Request& request, const Routine& routine,
+                                   const CallPlace& place) {
+    const bool has_input = routine.placement == Placement::into_window;
+    std::byte* const result = request.arguments[has_input ? 1 : 0];
+    peers_.show(place.turn.slot, result);
+    return result;
+}
+
+bool CallMemory::grow_tiles(std::uint64_t bytes) {
+    try {
+        tiles_.resize(bytes);
+    } catch (const std::exception&) {
+        return false;
+    }
+    return true;
+}
+
+}  // namespace peal::comm

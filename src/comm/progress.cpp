@@ -1,0 +1,223 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "comm/progress.hpp"
+
+#include <sched.h>
+
+#include <algorithm>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "engine/contract.hpp"
+#include "shm/backoff.hpp"
+#include "shm/machine.hpp"
+
+namespace peal::comm {
+
+Progress::Progress(const Members& members, Routines& routines,
+                   std::unique_ptr<const Routine> meeting)
+    : members_(members),
+      routines_(routines),
+      meeting_(std::move(meeting)),
+      peers_(members),
+      memory_(members, peers_),
+      diagnosis_(members, peers_, call_) {}
+
+// ---------------------------------------------------------------------------- turns
+
+void Progress::begin(const Request& request) {
+    announce(request.routine->stamp);
+    request_ = &request;
+    proceed();
+}
+
+// Begins the request, or a meeting that must come before.
+void Progress::proceed() {
+    const Routine& routine = usable(*request_->routine);
+    if (memory_.must_meet(routine)) {
+        call_.phase = Phase::meeting;
+        enter(*meeting_, *request_, request_->routine->stamp);
+    } else {
+        call_.phase = Phase::carrying;
+        enter(routine, *request_, routine.stamp);
+    }
+}
+
+// Another routine for the same, where private memory is out of reach.
+const Routine& Progress::usable(const Routine& wanted) {
+    if (!memory_.is_out_of_reach(wanted)) [[likely]]
+        return wanted;
+    routines_.forbid_reach();
+    substitute_ = routines_.find(wanted.shape);
+    return *substitute_;
+}
+
+// From here on an error names the call.
+void Progress::announce(Stamp stamp) {
+    call_.phase = Phase::carrying;
+    call_.stamp = stamp;
+    call_.place.turn.number = memory_.next_turn();
+    diagnosis_.require_usable();
+}
+
+// The turn has been taken.
+void Progress::enter_turn(Stamp stamp) {
+    call_.stamp = stamp;
+    seal_ = (seal_ ^ stamp) * 0x9e3779b97f4a7c15;
+    diagnosis_.log();
+}
+
+void Progress::enter(const Routine& routine, const Request& request, Stamp stamp) {
+    reserve_tiles(routine.plan.tile_bytes);
+    call_.place = memory_.take(routine);
+    enter_turn(stamp);
+    call_.routine = &routine;
+    call_.core.start(routine.tape, memory_.bind(request, routine, call_.place));
+}
+
+void Progress::meet(Stamp reason) {
+    static const Request kNothing;
+    announce(reason);
+    enter(*meeting_, kNothing, reason);
+    finish();
+}
+
+void Progress::fail_for_tiles(std::uint64_t bytes) {
+    diagnosis_.fail(Fault::resource, fmt::format("{}: no memory for {} of temporary data",
+                                                 describe(call_.stamp), memory_text(bytes)));
+}
+
+// ---------------------------------------------------------------------------- carrying out
+
+// A kernel of the user's: its windows are shared, and its cells are its own.
+struct Progress::KernelSupplier : PlainSupplier {
+    explicit KernelSupplier(Progress& progress) : progress(progress) {}
+    bool wait(const Core&) {
+        progress.wait_for_ring();
+        return true;
+    }
+    void rang(const Core& core) {
+        const Members& members = progress.members_;
+        ring_if_asleep(*members.world, members.in_world(core.last().dst.rank));
+    }
+    Progress& progress;
+};
+
+// A call of the communicator's: every ring carries the seal of its call in the 8 bytes before the
+// cell, so that ranks in different calls notice. It is written before the cell, so whoever sees the
+// cell sees that seal or a later one.
+struct Progress::CallSupplier : KernelSupplier {
+    CallSupplier(Progress& progress, bool may_wait)
+        : KernelSupplier(progress), may_wait(may_wait) {}
+
+    bool wait(const Core&) {
+        if (!may_wait) return false;
+        if (std::exchange(is_first_wait, false)) {  // there is nothing else to do
+            progress.memory_.own_next_lines(*progress.call_.routine, progress.call_.place);
+        }
+        progress.wait_for_ring();
+        return true;
+    }
+    void rings(std::byte* cell) { seal_at(cell).store(progress.seal_, std::memory_order_relaxed); }
+    void heard(const Op& wait, std::byte* cell) {
+        const Seal found = seal_at(cell).load(std::memory_order_relaxed);
+        if (found != progress.seal_) [[unlikely]]
+            progress.diagnosis_.expect_same_calls(ringer_of(wait));
+    }
+    void fetch(std::byte* to, int rank, std::uint64_t offset, std::uint64_t bytes) {
+        if (!progress.peers_.fetch(to, rank, offset, bytes)) {
+            progress.diagnosis_.fail_to_reach(rank);
+        }
+    }
+    void put(int rank, std::uint64_t offset, const std::byte* from, std::uint64_t bytes) {
+        if (!progress.peers_.put(rank, offset, from, bytes)) {
+            progress.diagnosis_.fail_to_reach(rank);
+        }
+    }
+    static std::atomic_ref<Seal> seal_at(std::byte* cell) {
+        return detail::atomic_at<Seal>(cell - sizeof(Seal));
+    }
+
+    bool may_wait;
+    bool is_first_wait = true;
+};
+
+bool Progress::carry_on(bool may_wait) {
+    while (call_.phase != Phase::idle) {
+        CallSupplier supplier(*this, may_wait);
+        if (drive(call_.core, supplier) == Driven::set_aside) return false;
+        memory_.give_back(*call_.routine, call_.place);
+        if (call_.phase == Phase::meeting) {
+            proceed();
+        } else {
+            call_.phase = Phase::idle;
+        }
+    }
+    return true;
+}
+
+// Most rings come at once; neither the clock nor anybody's failure is asked before that is over.
+void Progress::wait_for_ring() {
+    constexpr int kGlances = 200;
+    constexpr int kGlancesAtFullSpeed = 60;  // relax() costs as much as a hand-over
+    const bool has_rung = spinning_pays(*members_.world) && call_.core.look(kGlances, [](int i) {
+        if (i >= kGlancesAtFullSpeed) relax();
+    });
+    if (!has_rung) wait_longer();
+}
+
+// Where ranks outnumber cores, the core is for whoever is wanted next. That may be this rank, if it
+// does not just wait for a root: if no ring that it lacks comes from a rank that wants this very
+// core, it is worth to look for some time, about as long as it takes to hand the core to another
+// rank and get it back.
+bool Progress::looks_again() const {
+    constexpr int kGlances = 64;
+    const bool is_wanted_next =
+        call_.phase != Phase::kernel && call_.routine->sync != SyncPattern::all_from_root;
+    if (spinning_pays(*members_.world) || !is_wanted_next) return !call_.core.is_blocked();
+    const int core = sched_getcpu();
+    const auto is_on_this_core = [&](const Place& cell) {
+        const auto ringer = static_cast<int>(cell.offset / kCacheLineBytes);
+        const RankRecord& record = members_.world->header().ranks[members_.in_world(ringer)];
+        return record.core.load(std::memory_order_relaxed) == core;
+    };
+    if (call_.core.lacks(is_on_this_core)) return false;
+    return call_.core.look(kGlances, [](int) { relax(); });
+}
+
+void Progress::wait_longer() {
+    const auto ready = [this] { return looks_again() || diagnosis_.has_failed(); };
+    const std::chrono::milliseconds timeout = diagnosis_.timeout();
+    const Clock::time_point begin = Clock::now();
+    for (;;) {
+        Clock::time_point until = Clock::now() + Backoff::kNap;
+        if (timeout.count() > 0) until = std::min(until, begin + timeout);
+        const Waited waited = wait_until(*members_.world, members_.self_in_world(), ready, until);
+        if (waited == Waited::ready) break;
+        if (waited == Waited::alarm) diagnosis_.fail_by_alarm();
+        if (!call_.core.is_blocked()) return;  // it has looked out for a later ring
+        diagnosis_.look_around(Clock::now() - begin);
+    }
+    if (call_.core.is_blocked()) diagnosis_.fail_as_reported();
+}
+
+// ---------------------------------------------------------------------------- kernels
+
+void Progress::run(const KernelRequest& request) {
+    call_.phase = Phase::kernel;
+    reserve_tiles(request.tape->plan->tile_bytes);
+    call_.core.start(*request.tape, memory_.bind(request));
+    KernelSupplier supplier(*this);
+    drive(call_.core, supplier);
+    call_.phase = Phase::idle;
+}
+
+void Progress::run_in_turn(const KernelRequest& request) {
+    announce(request.stamp);
+    if (memory_.must_meet_for_turn()) meet(sync_stamp(SyncReason::meeting, 0));
+    call_.place.turn = memory_.take_turn();
+    enter_turn(request.stamp);
+    run(request);
+}
+
+}  // namespace peal::comm

@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+// A call on its way: what was asked for, bound to this rank's buffers, and where it stands.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "comm/call_place.hpp"
+#include "comm/routine.hpp"
+#include "comm/shape.hpp"
+#include "engine/core.hpp"
+
+namespace peal::comm {
+
+// Symmetric memory outside the group's own: a window of the user's.
+struct Symmetric {
+    std::byte* base = nullptr;  // of rank 0's part
+    std::uint64_t rank_stride = 0;
+};
+
+// A routine and this rank's buffers, in the order of its plan.
+struct Request {
+    const Routine* routine = nullptr;
+    std::array<std::byte*, 2> arguments{};
+    Symmetric window;
+};
+
+// Whose ring a wait of a routine's lacks: each cell of its signal has one writer.
+inline int ringer_of(const Op& wait) { return static_cast<int>(wait.dst.offset / kCacheLineBytes); }
+
+// A kernel's plan, ready to run, with everything bound but the tile memory.
+struct KernelRequest {
+    const Tape* tape = nullptr;
+    std::vector<BoundBuffer> memory;
+    Stamp stamp = 0;
+};
+
+// The call that a rank is in. Progress keeps it up to date; Diagnosis tells of it.
+struct CallAtHand {
+    enum class Phase : std::uint8_t { idle, meeting, carrying, kernel };
+
+    Phase phase = Phase::idle;
+    Stamp stamp = 0;
+    CallPlace place;
+    const Routine* routine = nullptr;  // the request's, or that of the meeting before it
+    Core core;
+};
+
+}  // namespace peal::comm
