@@ -6,9 +6,9 @@
 //   comm.allreduce(std::span(gradient));                      // in place; all ranks get the sum
 //
 // Every rank makes the same calls in the same order. A call that differs between ranks (another
-// collective, count, element type, operation or root), a rank that dies and a wait that takes
-// longer than the timeout all end in an Error on every rank; the communicator then refuses further
-// calls.
+// collective, count, element type, operation, root or window), a rank that dies and a wait that
+// takes longer than the timeout all end in an Error on every rank; the communicator then refuses
+// further calls.
 //
 // A communicator belongs to one thread at a time. There may be any number of them.
 #pragma once
@@ -44,7 +44,10 @@ public:
     Pending& operator=(Pending&&) noexcept;
     ~Pending();
 
-    bool test();  // makes progress; true once the call is done
+    // Makes progress; true once the call is done. Asks what wait() asks, so that a rank that tests
+    // again and again is told what went wrong; the timeout counts from the first test() that found
+    // the call standing where it stands.
+    bool test();
     void wait();  // returns when the call is done; throws what went wrong
 
 private:
@@ -191,7 +194,7 @@ public:
     }
 
     // A call that waits longer than this ends in an Error that says who waits for what. Zero, the
-    // default: never.
+    // default: never. Any number of milliseconds will do.
     void set_timeout(std::chrono::milliseconds timeout);
 
     // The profile that chooses the recipes: its path, or "built in" (docs/communicator.md).
@@ -382,8 +385,8 @@ public:
     // ---- kernels of the user's
 
     // Signals for a kernel: n cells, zeroed. By default each has a line of its own; kernels that
-    // pack their cells tighter say how many bytes apart they are. Every rank calls it with the same
-    // numbers.
+    // pack their cells tighter say how many bytes apart they are, a multiple of 4. Every rank calls
+    // it with the same numbers.
     WindowMemory signals(std::uint64_t n, std::uint64_t cell_stride = kCacheLineBytes);
 
     // Compiles this rank's plan of a kernel. Shapes and scalars come from `bindings`, the same on

@@ -39,10 +39,18 @@ void lay_foundation(World& world) {
 
 std::uint64_t await_foundation(World& world, int rank) {
     const std::atomic<std::uint64_t>& published = world.header().meeting_point;
+    const std::atomic<RankState>& first = world.header().ranks[0].state;
     const auto is_there = [&] { return published.load(std::memory_order_acquire) != 0; };
-    if (wait_until(world, rank, is_there) == Waited::alarm) {
+    const auto has_left = [&] { return first.load(std::memory_order_acquire) == RankState::left; };
+    const auto is_settled = [&] { return has_left() || is_there(); };
+    if (wait_until(world, rank, is_settled) == Waited::alarm) {
         throw Error(Fault::wrong,
                     fmt::format("rank {} died; rank {} was connecting", world.failed_rank(), rank));
+    }
+    if (!is_there()) {
+        throw Error(
+            Fault::wrong,
+            fmt::format("rank 0 has left without connecting; rank {} was connecting", rank));
     }
     return published.load(std::memory_order_acquire);
 }
@@ -50,7 +58,7 @@ std::uint64_t await_foundation(World& world, int rank) {
 std::unique_ptr<Group> join(std::shared_ptr<World> world, std::vector<int> members, int rank,
                             std::uint64_t extent, std::shared_ptr<const Table> table) {
     const GroupMemory memory(*world, extent, static_cast<int>(members.size()));
-    populate(memory.part(rank), memory.rank_stride());
+    populate(memory.part(rank), memory.small_bytes());
     return std::make_unique<Group>(std::move(world), std::move(members), rank, extent,
                                    std::move(table));
 }

@@ -2,6 +2,7 @@
 #include "comm/call_memory.hpp"
 
 #include <exception>
+#include <utility>
 
 #include "shm/backoff.hpp"
 
@@ -75,13 +76,24 @@ std::byte* CallMemory::data_of(const Request& request, const Routine& routine,
     switch (routine.staging) {
         case Staging::line: return memory_.slot(place.piece);
         case Staging::box: return memory_.box(place.piece);
-        case Staging::ring: return memory_.ring(place.piece);
-        case Staging::bulk: return memory_.bulk();
+        case Staging::ring:
+            first_touch(has_ring_, memory_.ring(0), GroupMemory::kRingBytes);
+            return memory_.ring(place.piece);
+        case Staging::bulk:
+            first_touch(has_bulk_, memory_.bulk(), GroupMemory::kBulkBytes);
+            return memory_.bulk();
         case Staging::window: return request.window.base;
         case Staging::reach: return show_result(request, routine, place);
         case Staging::none: break;
     }
     return nullptr;
+}
+
+void CallMemory::first_touch(bool& is_touched, std::byte* all, std::uint64_t bytes) const {
+    if (std::exchange(is_touched, true)) [[likely]]
+        return;
+    const auto self = static_cast<std::uint64_t>(members_.rank);
+    populate(all + self * memory_.rank_stride(), bytes);
 }
 
 std::byte* CallMemory::show_result(const Request& request, const Routine& routine,

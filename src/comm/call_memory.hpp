@@ -74,6 +74,7 @@ private:
     bool settle_reach();
     BoundBuffer& at(std::int16_t buffer) { return bound_[static_cast<std::size_t>(buffer)]; }
     std::byte* data_of(const Request& request, const Routine& routine, const CallPlace& place);
+    void first_touch(bool& is_touched, std::byte* all, std::uint64_t bytes) const;
     std::byte* show_result(const Request& request, const Routine& routine, const CallPlace& place);
     bool grow_tiles(std::uint64_t bytes);
 
@@ -84,6 +85,9 @@ private:
     std::array<std::int64_t, Turns::kSlots> generations_{};  // of the slots' signals
     // Whether private memory is in reach: not yet asked, tried by this rank, known to all.
     enum class Reaching : std::uint8_t { unknown, tried, settled } reaching_ = Reaching::unknown;
+    // Whether this rank has touched its part of the memory for staging. Many communicators never
+    // stage anything.
+    bool has_ring_ = false, has_bulk_ = false;
     std::vector<BoundBuffer> bound_;
     std::vector<std::byte> tiles_;
 };

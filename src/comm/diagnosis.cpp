@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 
 #include "engine/standing.hpp"
+#include "shm/deadline.hpp"
 
 namespace peal::comm {
 
@@ -28,7 +29,8 @@ void Diagnosis::refuse() {
 std::optional<Stamp> Diagnosis::called(int rank, std::uint64_t turn) const {
     const LogEntry& entry = members_.memory.member(rank).log[turn % Member::kLog];
     if (entry.turns.load(std::memory_order_acquire) != turn + 1) return std::nullopt;
-    return entry.stamp.load(std::memory_order_relaxed);
+    return Stamp{entry.call.load(std::memory_order_relaxed),
+                 entry.windows.load(std::memory_order_relaxed)};
 }
 
 // As far back as a call can have gone unnoticed: every rank has heard from all since then.
@@ -40,22 +42,32 @@ void Diagnosis::expect_same_calls(int rank) {
     }
 }
 
-// After a long wait.
-void Diagnosis::look_around(Clock::duration waited) {
+// Of those who left the world without having been in the communicator at all, the world knows.
+// Acquire: pairs with leave().
+bool Diagnosis::has_left(int rank) const {
+    const RankRecord& record = world_.header().ranks[members_.in_world(rank)];
+    return record.state.load(std::memory_order_acquire) == RankState::left ||
+           members_.memory.member(rank).has_left.load(std::memory_order_acquire);
+}
+
+void Diagnosis::look_around(Clock::time_point wait_began) {
+    const std::uint64_t turn = call_.place.turn.number;
     note_waiting();
     for (int rank = 0; rank < members_.nranks(); ++rank) {
-        const std::optional<Stamp> stamp = called(rank, call_.place.turn.number);
-        if (stamp && *stamp != call_.stamp)
-            give_up(GroupHead::mismatch, rank, call_.place.turn.number);
-        const Member& member = members_.memory.member(rank);
-        if (member.has_left.load(std::memory_order_acquire) &&
-            member.entered.load(std::memory_order_relaxed) <= call_.place.turn.number) {
-            give_up(GroupHead::member_left, rank, call_.place.turn.number);
-        }
+        const bool left = has_left(rank);  // first: what it called before counts
+        const std::optional<Stamp> stamp = called(rank, turn);
+        if (stamp && *stamp != call_.stamp) give_up(GroupHead::mismatch, rank, turn);
+        if (left && !stamp) give_up(GroupHead::member_left, rank, turn);
     }
-    if (timeout_.count() > 0 && waited >= timeout_) {
-        give_up(GroupHead::timeout, members_.rank, call_.place.turn.number);
-    }
+    if (Clock::now() >= deadline(wait_began)) give_up(GroupHead::timeout, members_.rank, turn);
+}
+
+Clock::time_point Diagnosis::deadline(Clock::time_point wait_began) const {
+    return timeout_.count() > 0 ? after(wait_began, timeout_) : kNoDeadline;
+}
+
+Clock::time_point Diagnosis::next_look(Clock::time_point wait_began) const {
+    return std::min(from_now(Backoff::kNap), deadline(wait_began));
 }
 
 // The memory of a process is gone a moment before its death is known.
@@ -63,7 +75,7 @@ void Diagnosis::fail_to_reach(int peer) {
     const int reason = errno;
     constexpr std::chrono::milliseconds kMoment{200};
     const auto is_told = [this] { return has_failed(); };
-    wait_until(world_, members_.self_in_world(), is_told, Clock::now() + kMoment);
+    wait_until(world_, members_.self_in_world(), is_told, from_now(kMoment));
     give_up(GroupHead::lost, peer, call_.place.turn.number, reason);
 }
 
@@ -148,7 +160,7 @@ std::string Diagnosis::calls_of_all(std::uint64_t turn) const {
     std::string text;
     for (int rank = 0; rank < members_.nranks(); ++rank) {
         const std::optional<Stamp> stamp = called(rank, turn);
-        const bool left = members_.memory.member(rank).has_left.load(std::memory_order_acquire);
+        const bool left = has_left(rank);
         text += fmt::format("\n  rank {}: {}", rank,
                             stamp ? describe(*stamp) : (left ? "left" : "has not called yet"));
     }

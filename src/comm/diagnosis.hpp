@@ -35,7 +35,8 @@ public:
     // The call at hand. Release: pairs with called().
     void log() const {
         LogEntry& entry = self_.log[call_.place.turn.number % Member::kLog];
-        entry.stamp.store(call_.stamp, std::memory_order_relaxed);
+        entry.call.store(call_.stamp.call, std::memory_order_relaxed);
+        entry.windows.store(call_.stamp.windows, std::memory_order_relaxed);
         entry.turns.store(call_.place.turn.number + 1, std::memory_order_release);
     }
     // It makes no call from this turn on.
@@ -54,14 +55,15 @@ public:
         return head_.failure.load(std::memory_order_acquire) != GroupHead::none;
     }
     // After a long wait: whether all are in this call, or can still come to it, in time.
-    void look_around(Clock::duration waited);
+    void look_around(Clock::time_point wait_began);
     // A ring with another seal is either of a later call of a rank that has gone ahead, or of a
     // rank whose calls were other than ours. Its log tells.
     void expect_same_calls(int rank);
 
     // Zero: a wait may take any time.
     void set_timeout(std::chrono::milliseconds timeout) { timeout_ = timeout; }
-    std::chrono::milliseconds timeout() const { return timeout_; }
+    // When to look around again in a wait that began then.
+    Clock::time_point next_look(Clock::time_point wait_began) const;
 
     // ---- the end of the communicator
 
@@ -72,6 +74,8 @@ public:
     [[noreturn]] void fail_to_reach(int peer);
 
 private:
+    Clock::time_point deadline(Clock::time_point wait_began) const;
+    bool has_left(int rank) const;
     [[noreturn]] void refuse();
     std::optional<Stamp> called(int rank, std::uint64_t turn) const;
     void note_waiting();

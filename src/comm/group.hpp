@@ -54,6 +54,9 @@ public:
     void meet(SyncReason reason, std::uint64_t detail) {
         progress_.meet(sync_stamp(reason, detail));
     }
+    // The number of a window that is being made: 1, 2, ... the same on every rank.
+    std::uint64_t count_window() { return ++windows_; }
+
     // Rank 0 hands a number to everybody; a meeting must have come before.
     std::uint64_t hand_out(SyncReason reason, std::uint64_t number);
 
@@ -88,6 +91,7 @@ private:
     void remember(const Call& call, Remembered& last);
 
     const std::uint64_t extent_;
+    std::uint64_t windows_ = 0;  // made so far
     const Members members_;
     std::shared_ptr<const Table> table_;
     Routines routines_;

@@ -20,9 +20,9 @@ namespace peal::comm {
 using namespace shm;  // NOLINT: a communicator lives in shared memory
 
 // What one rank called. Written by that rank: first the stamp, then the turn.
-struct LogEntry {
+struct alignas(32) LogEntry {
     std::atomic<std::uint64_t> turns = 0;  // 1 + the turn; 0: nothing yet
-    std::atomic<Stamp> stamp = 0;
+    std::atomic<std::uint64_t> call = 0, windows = 0;
 };
 
 // What everybody may know of one member. Written by that member alone.
@@ -83,6 +83,8 @@ public:
     std::byte* ring(std::uint64_t offset) const { return part(0) + ring_offset_ + offset; }
     std::byte* bulk() const { return part(0) + ring_offset_ + kRingBytes; }
     std::uint64_t rank_stride() const { return ring_offset_ + kRingBytes + kBulkBytes; }
+    // Of a rank's part, what every call may use: all before the ring.
+    std::uint64_t small_bytes() const { return ring_offset_; }
     std::byte* part(int rank) const {
         return base_ + kHeadBytes + static_cast<std::uint64_t>(rank) * rank_stride();
     }

@@ -21,8 +21,8 @@ using comm::KernelState;
 struct comm::KernelState {
     Plan plan;
     Tape tape;
-    Stamp stamp = 0;
-    std::uint64_t group = 0;  // Group::id() of its communicator
+    std::uint64_t identity = 0;  // the same on every rank
+    std::uint64_t group = 0;     // Group::id() of its communicator
 };
 
 Kernel::Kernel(std::shared_ptr<const KernelState> state) : state_(std::move(state)) {}
@@ -100,15 +100,20 @@ comm::KernelRequest request_for(const KernelState& state, std::span<const Kernel
         reject(plan, fmt::format("expected {} arguments, found {}", plan.buffers.size(),
                                  arguments.size()));
     }
-    comm::KernelRequest request{&state.tape, {}, state.stamp};
+    comm::KernelRequest request{&state.tape, {}, {}};
+    std::vector<std::uint64_t> windows;  // by number
     std::vector<BoundMemory> bound;
     bound.reserve(plan.buffers.size());
     for (std::size_t b = 0; b < plan.buffers.size(); ++b) {
         const Buffer& buffer = plan.buffers[b];
         request.memory.push_back(bind(plan, buffer, arguments[b], group));
         bound.push_back(whole_memory(buffer, request.memory.back(), group));
+        if (arguments[b].symmetric != nullptr) {
+            windows.push_back(Inside::of(*arguments[b].symmetric).number);
+        }
     }
     if (const auto alias = alias_among(bound)) reject(plan, *alias);
+    request.stamp = comm::kernel_stamp(state.identity, comm::windows_word(windows));
     return request;
 }
 
@@ -117,7 +122,7 @@ std::shared_ptr<KernelState> make_state(Plan plan, std::uint64_t identity,
     auto state = std::make_shared<KernelState>();
     state->plan = std::move(plan);
     state->tape.read(state->plan);
-    state->stamp = comm::kernel_stamp(identity);
+    state->identity = identity;
     state->group = group.id();
     return state;
 }

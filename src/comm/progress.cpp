@@ -26,7 +26,7 @@ Progress::Progress(const Members& members, Routines& routines,
 // ---------------------------------------------------------------------------- turns
 
 void Progress::begin(const Request& request) {
-    announce(request.routine->stamp);
+    announce(request.stamp);
     request_ = &request;
     proceed();
 }
@@ -36,49 +36,46 @@ void Progress::proceed() {
     const Routine& routine = usable(*request_->routine);
     if (memory_.must_meet(routine)) {
         call_.phase = Phase::meeting;
-        enter(*meeting_, *request_, request_->routine->stamp);
+        enter(*meeting_, *request_);
     } else {
         call_.phase = Phase::carrying;
-        enter(routine, *request_, routine.stamp);
+        enter(routine, *request_);
     }
 }
 
-// Another routine for the same, where private memory is out of reach.
-const Routine& Progress::usable(const Routine& wanted) {
-    if (!memory_.is_out_of_reach(wanted)) [[likely]]
-        return wanted;
+// For the same, where private memory is out of reach.
+const Routine& Progress::substitute_for(const Routine& wanted) {
     routines_.forbid_reach();
     substitute_ = routines_.find(wanted.shape);
     return *substitute_;
 }
 
 // From here on an error names the call.
-void Progress::announce(Stamp stamp) {
+void Progress::announce(const Stamp& stamp) {
     call_.phase = Phase::carrying;
     call_.stamp = stamp;
     call_.place.turn.number = memory_.next_turn();
     diagnosis_.require_usable();
 }
 
-// The turn has been taken.
-void Progress::enter_turn(Stamp stamp) {
-    call_.stamp = stamp;
-    seal_ = (seal_ ^ stamp) * 0x9e3779b97f4a7c15;
+// The call was announced, and its turn has been taken.
+void Progress::enter_turn() {
+    seal_ = seal_after(seal_, call_.stamp);
     diagnosis_.log();
 }
 
-void Progress::enter(const Routine& routine, const Request& request, Stamp stamp) {
+void Progress::enter(const Routine& routine, const Request& request) {
     reserve_tiles(routine.plan.tile_bytes);
     call_.place = memory_.take(routine);
-    enter_turn(stamp);
+    enter_turn();
     call_.routine = &routine;
     call_.core.start(routine.tape, memory_.bind(request, routine, call_.place));
 }
 
-void Progress::meet(Stamp reason) {
+void Progress::meet(const Stamp& reason) {
     static const Request kNothing;
     announce(reason);
-    enter(*meeting_, kNothing, reason);
+    enter(*meeting_, kNothing);
     finish();
 }
 
@@ -107,11 +104,11 @@ struct Progress::KernelSupplier : PlainSupplier {
 // cell, so that ranks in different calls notice. It is written before the cell, so whoever sees the
 // cell sees that seal or a later one.
 struct Progress::CallSupplier : KernelSupplier {
-    CallSupplier(Progress& progress, bool may_wait)
-        : KernelSupplier(progress), may_wait(may_wait) {}
+    CallSupplier(Progress& progress, Manner manner) : KernelSupplier(progress), manner(manner) {}
 
     bool wait(const Core&) {
-        if (!may_wait) return false;
+        if (manner == Manner::leaves) return false;
+        if (manner == Manner::polls) return !progress.stands();
         if (std::exchange(is_first_wait, false)) {  // there is nothing else to do
             progress.memory_.own_next_lines(*progress.call_.routine, progress.call_.place);
         }
@@ -138,13 +135,13 @@ struct Progress::CallSupplier : KernelSupplier {
         return detail::atomic_at<Seal>(cell - sizeof(Seal));
     }
 
-    bool may_wait;
+    Manner manner;
     bool is_first_wait = true;
 };
 
-bool Progress::carry_on(bool may_wait) {
+bool Progress::carry_on(Manner manner) {
     while (call_.phase != Phase::idle) {
-        CallSupplier supplier(*this, may_wait);
+        CallSupplier supplier(*this, manner);
         if (drive(call_.core, supplier) == Driven::set_aside) return false;
         memory_.give_back(*call_.routine, call_.place);
         if (call_.phase == Phase::meeting) {
@@ -187,18 +184,36 @@ bool Progress::looks_again() const {
 
 void Progress::wait_longer() {
     const auto ready = [this] { return looks_again() || diagnosis_.has_failed(); };
-    const std::chrono::milliseconds timeout = diagnosis_.timeout();
     const Clock::time_point begin = Clock::now();
     for (;;) {
-        Clock::time_point until = Clock::now() + Backoff::kNap;
-        if (timeout.count() > 0) until = std::min(until, begin + timeout);
-        const Waited waited = wait_until(*members_.world, members_.self_in_world(), ready, until);
+        const Waited waited = wait_until(*members_.world, members_.self_in_world(), ready,
+                                         diagnosis_.next_look(begin));
         if (waited == Waited::ready) break;
         if (waited == Waited::alarm) diagnosis_.fail_by_alarm();
         if (!call_.core.is_blocked()) return;  // it has looked out for a later ring
-        diagnosis_.look_around(Clock::now() - begin);
+        diagnosis_.look_around(begin);
     }
     if (call_.core.is_blocked()) diagnosis_.fail_as_reported();
+}
+
+// The questions of wait_longer(), in passing. False: a ring has come meanwhile. (What a rank did
+// before it failed counts, so the cell is looked at once more after a failure was seen.)
+bool Progress::stands() {
+    const bool has_failed = diagnosis_.has_failed();
+    const bool is_alarm = members_.world->failed_rank() >= 0;
+    const std::uint64_t turn = call_.place.turn.number;
+    const std::size_t instruction = call_.core.position();
+    const Clock::time_point now = Clock::now();
+    if (turn != stand_.turn || instruction != stand_.instruction || stand_.since > now) {
+        stand_ = {turn, instruction, now, diagnosis_.next_look(now)};
+    }
+    if (!has_failed && !is_alarm && now < stand_.next_look) return true;
+    if (!call_.core.is_blocked()) return false;
+    if (has_failed) diagnosis_.fail_as_reported();
+    if (is_alarm) diagnosis_.fail_by_alarm();
+    diagnosis_.look_around(stand_.since);
+    stand_.next_look = diagnosis_.next_look(stand_.since);
+    return true;
 }
 
 // ---------------------------------------------------------------------------- kernels
@@ -213,10 +228,10 @@ void Progress::run(const KernelRequest& request) {
 }
 
 void Progress::run_in_turn(const KernelRequest& request) {
-    announce(request.stamp);
     if (memory_.must_meet_for_turn()) meet(sync_stamp(SyncReason::meeting, 0));
+    announce(request.stamp);
     call_.place.turn = memory_.take_turn();
-    enter_turn(request.stamp);
+    enter_turn();
     run(request);
 }
 

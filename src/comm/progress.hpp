@@ -25,16 +25,20 @@ public:
     // The request must stay where it is until it is done.
     void begin(const Request& request);
     // Goes as far as it can; true when the request is done. Never waits.
-    bool go_on() { return carry_on(false); }
+    bool go_on() { return carry_on(Manner::leaves); }
+    // The same, for a rank that does so again and again instead of waiting: it asks what a rank
+    // that waits asks. The time that it waits counts from the first time that it found the call
+    // where it still stands.
+    bool poll() { return carry_on(Manner::polls); }
     // Returns when the request is done.
-    void finish() { carry_on(true); }
+    void finish() { carry_on(Manner::waits); }
     void run(const Request& request) {
         begin(request);
         finish();
     }
 
     // Everybody comes, for a reason that must be the same everywhere.
-    void meet(Stamp reason);
+    void meet(const Stamp& reason);
     // Runs a kernel on which all have agreed. Nobody waits for anybody but as the kernel says.
     void run(const KernelRequest& request);
     // The same as a turn of its own, so that it is known to all who was in it.
@@ -50,17 +54,26 @@ private:
     struct KernelSupplier;
     struct CallSupplier;
 
-    void announce(Stamp stamp);
+    void announce(const Stamp& stamp);
     void proceed();
-    const Routine& usable(const Routine& wanted);
-    void enter_turn(Stamp stamp);
-    void enter(const Routine& routine, const Request& request, Stamp stamp);
+    const Routine& usable(const Routine& wanted) {
+        if (!memory_.is_out_of_reach(wanted)) [[likely]]
+            return wanted;
+        return substitute_for(wanted);
+    }
+    // Cold, or its loop would cost every call some registers.
+    [[gnu::cold]] const Routine& substitute_for(const Routine& wanted);
+    void enter_turn();
+    void enter(const Routine& routine, const Request& request);
     void reserve_tiles(std::uint64_t bytes) {
         if (!memory_.reserve_tiles(bytes)) [[unlikely]]
             fail_for_tiles(bytes);
     }
     [[noreturn]] void fail_for_tiles(std::uint64_t bytes);
-    bool carry_on(bool may_wait);
+    // What a rank does that cannot go on.
+    enum class Manner : std::uint8_t { leaves, polls, waits };
+    bool carry_on(Manner manner);
+    bool stands();
     void wait_for_ring();
     void wait_longer();
     bool looks_again() const;
@@ -75,6 +88,13 @@ private:
     // Stands for this call and all before it. Rings carry it, so that ranks whose calls differ
     // notice also when nobody waited in those: a root does not wait.
     Seal seal_ = 0;
+
+    // Where poll() found the call, since when, and when it looks around.
+    struct {
+        std::uint64_t turn = 0;
+        std::size_t instruction = 0;
+        Clock::time_point since = kNoDeadline, next_look = kNoDeadline;
+    } stand_;
 
     PeerMemory peers_;
     CallMemory memory_;

@@ -22,7 +22,7 @@ Queue::Ticket Queue::start(RoutinePtr routine, const Request& request) {
         items_.push_back({std::move(routine), request});
         const Ticket ticket = next_++;
         if (items_.size() == 1) group_->progress().begin(items_.front().request);
-        test(ticket);
+        while (!items_.empty() && group_->progress().go_on()) finish_first();
         return ticket;
     });
 }
@@ -35,7 +35,7 @@ void Queue::require_sound(Ticket ticket) {
 bool Queue::test(Ticket ticket) {
     require_sound(ticket);
     return or_drop_all([&] {
-        while (!items_.empty() && group_->progress().go_on()) finish_first();
+        while (!items_.empty() && group_->progress().poll()) finish_first();
         return is_done(ticket);
     });
 }

@@ -153,10 +153,12 @@ Shape Group::shape_of(const Call& call) const {
 Request Group::request_of(const Call& call, const Routine& routine) const {
     Request request;
     request.routine = &routine;
+    request.stamp = stamp_of(routine.shape);
     const Placement placement = routine.shape.placement;
     if (!facts_of(call.kind).has_data()) return request;
     if (placement == Placement::window) {
         request.window = symmetric(*call.window, *this);
+        request.stamp.windows = windows_word({&request.window.number, 1});
         return request;
     }
     if (call.single) {

@@ -18,11 +18,13 @@ namespace peal::comm {
 struct Symmetric {
     std::byte* base = nullptr;  // of rank 0's part
     std::uint64_t rank_stride = 0;
+    std::uint64_t number = 0;  // which of its communicator's windows; see windows_word()
 };
 
 // A routine and this rank's buffers, in the order of its plan.
 struct Request {
     const Routine* routine = nullptr;
+    Stamp stamp;
     std::array<std::byte*, 2> arguments{};
     Symmetric window;
 };
@@ -34,7 +36,7 @@ inline int ringer_of(const Op& wait) { return static_cast<int>(wait.dst.offset /
 struct KernelRequest {
     const Tape* tape = nullptr;
     std::vector<BoundBuffer> memory;
-    Stamp stamp = 0;
+    Stamp stamp;
 };
 
 // The call that a rank is in. Progress keeps it up to date; Diagnosis tells of it.
@@ -42,7 +44,7 @@ struct CallAtHand {
     enum class Phase : std::uint8_t { idle, meeting, carrying, kernel };
 
     Phase phase = Phase::idle;
-    Stamp stamp = 0;
+    Stamp stamp;
     CallPlace place;
     const Routine* routine = nullptr;  // the request's, or that of the meeting before it
     Core core;

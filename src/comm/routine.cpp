@@ -150,7 +150,6 @@ std::unique_ptr<Routine> make_routine(const Shape& shape, const Table& table, in
         const Collective carried_out = empty ? barrier_of(table, nranks) : wanted;
         auto routine = std::make_unique<Routine>();
         routine->shape = shape;
-        routine->stamp = stamp_of(shape);
         routine->mode = carried_out.mode;
         routine->placement = carried_out.placement;
         routine->sync = sync_in(carried_out.kind);

@@ -33,7 +33,6 @@ enum class Staging : std::uint8_t {
 
 struct Routine {
     Shape shape;
-    Stamp stamp = 0;
     std::string mode;                           // its recipe
     Placement placement = Placement::separate;  // of the plan; not the shape's if staging=reach
     Staging staging = Staging::none;

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -24,20 +25,34 @@ struct Shape {
     bool operator==(const Shape&) const = default;
 };
 
-// 64 bits that tell any two calls apart that ranks must not mix up; never 0. A rank leaves its
-// stamp beside every ring and in its log, so others can say what it called.
-using Stamp = std::uint64_t;
-// Stands for a call and all before it.
+// What tells any two calls apart that ranks must not mix up. A rank leaves its stamp in its log, so
+// others can say what it called.
+struct Stamp {
+    std::uint64_t call = 0;     // what is called; never 0
+    std::uint64_t windows = 0;  // which windows of the user's it is on: windows_word(); 0: on none
+
+    bool operator==(const Stamp&) const = default;
+};
+// Stands for a call and all before it. A rank leaves it beside every ring.
 using Seal = std::uint64_t;
+constexpr Seal seal_after(Seal before, const Stamp& stamp) {
+    return (before ^ stamp.call) * 0x9e3779b97f4a7c15 + stamp.windows;
+}
+
+// Windows by number. A communicator counts its windows from 1, in the order in which they were
+// made; so a number is the same window on every rank. Of more than four there is but a hash.
+std::uint64_t windows_word(std::span<const std::uint64_t> numbers);
+
+// On no window.
 Stamp stamp_of(const Shape& shape);
 // Of a kernel of the user's; `identity` is a hash of what must be the same everywhere.
-Stamp kernel_stamp(std::uint64_t identity);
+Stamp kernel_stamp(std::uint64_t identity, std::uint64_t windows);
 // Of the communicator's own affairs.
 enum class SyncReason : std::uint8_t { meeting, window, split };
 Stamp sync_stamp(SyncReason reason, std::uint64_t detail);
 
 // "allreduce of 1024 f32, sum"
-std::string describe(Stamp stamp);
+std::string describe(const Stamp& stamp);
 
 // The largest count that a stamp can hold.
 inline constexpr std::uint64_t kMaxCount = (std::uint64_t{1} << 43) - 1;

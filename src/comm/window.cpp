@@ -57,12 +57,20 @@ WindowMemory Communicator::allocate(std::uint64_t n, std::uint64_t bytes_each) {
     state->rank_stride = rank_stride;
     state->nranks = group.nranks();
     state->group = group.id();
+    state->number = group.count_window();
     WindowMemory window(std::move(state));
     comm::populate(window.on(group.rank()), rank_stride);
     return window;
 }
 
 WindowMemory Communicator::signals(std::uint64_t n, std::uint64_t cell_stride) {
+    const std::uint64_t least = bytes_of(Element::i32);
+    if (cell_stride == 0 || cell_stride % least != 0) {
+        throw Error(Fault::usage,
+                    fmt::format("signals: expected cells a multiple of {} bytes apart, the size of "
+                                "i32, found {} bytes",
+                                least, cell_stride));
+    }
     return allocate(n, cell_stride);
 }
 
@@ -73,7 +81,7 @@ Symmetric symmetric(const WindowMemory& window, const Group& group) {
     if (state.group != group.id()) {
         throw Error(Fault::usage, "the window belongs to another communicator");
     }
-    return {state.world->at(state.extent), state.rank_stride};
+    return {state.world->at(state.extent), state.rank_stride, state.number};
 }
 
 }  // namespace comm

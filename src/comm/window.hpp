@@ -19,6 +19,7 @@ struct WindowState {
     std::uint64_t rank_stride = 0;  // whole pages
     int nranks = 0;
     std::uint64_t group = 0;      // Group::id() of its communicator
+    std::uint64_t number = 0;     // among the windows of its communicator, from 1
     std::int64_t generation = 0;  // if it holds signals
 };
 

@@ -12,8 +12,10 @@
 #include <cassert>
 #include <cerrno>
 #include <cstring>
+#include <limits>
 
 #include "peal/error.hpp"
+#include "shm/deadline.hpp"
 
 namespace peal::shm {
 namespace {
@@ -126,7 +128,7 @@ void Supervisor::note_failure(int rank, int status, std::string story) {
     verdict_.first_failed = rank;
     verdict_.story = std::move(story);
     next_signal_ = SIGTERM;
-    insist_at_ = Clock::now() + grace_.before_sigterm;
+    insist_at_ = from_now(grace_.before_sigterm);
 }
 
 void Supervisor::insist() {
@@ -134,7 +136,7 @@ void Supervisor::insist() {
     for (Child& child : children_) child.ended_by_us = child.descriptor >= 0;
     kill_all(next_signal_);
     next_signal_ = next_signal_ == SIGTERM ? SIGKILL : 0;
-    insist_at_ = Clock::now() + grace_.before_sigkill;
+    insist_at_ = from_now(grace_.before_sigkill);
 }
 
 void Supervisor::kill_all(int signal) {
@@ -147,7 +149,8 @@ void Supervisor::kill_all(int signal) {
 int Supervisor::milliseconds_left() const {
     if (next_signal_ == 0) return -1;
     const auto left = std::chrono::ceil<std::chrono::milliseconds>(insist_at_ - Clock::now());
-    return static_cast<int>(std::max<std::int64_t>(left.count(), 0));
+    constexpr std::int64_t kMost = std::numeric_limits<int>::max();
+    return static_cast<int>(std::clamp<std::int64_t>(left.count(), 0, kMost));
 }
 
 }  // namespace peal::shm

@@ -149,6 +149,15 @@ TEST(BadArguments, CountsOfAnExchange) {
     EXPECT_EQ(exchange({1, 2, 2, 1}), "all_to_all_v: input: expected f32[3], found f32[2]");
 }
 
+TEST(BadArguments, DistancesOfSignals) {
+    for (const std::uint64_t stride : {0, 3, 65}) {
+        EXPECT_EQ(refusal([=](Communicator& comm) { comm.signals(4, stride); }),
+                  "signals: expected cells a multiple of 4 bytes apart, the size of i32, found " +
+                      std::to_string(stride) + " bytes");
+    }
+    EXPECT_EQ(refusal([](Communicator& comm) { EXPECT_EQ(comm.signals(4, 4).bytes(), 16U); }), "");
+}
+
 TEST(BadArguments, WindowsOfOthers) {
     EXPECT_EQ(refusal([](Communicator& comm) {
                   Communicator part = comm.split(0);

@@ -11,8 +11,10 @@
 #include <random>
 #include <thread>
 
+#include "comm/bootstrap.hpp"
 #include "comm/outcomes.hpp"
 #include "shm/leftovers.hpp"
+#include "shm/ranks.hpp"
 #include "shm/shared.hpp"
 
 namespace peal::comm {
@@ -103,6 +105,93 @@ TEST_F(Faults, AThreadThatThrowsEndsTheOthersCalls) {
     EXPECT_EQ(message, "rank 1 died; rank 0 was in barrier (call 1)");
 }
 
+// Rank 1 comes when rank 0 has waited so long that it looked around.
+TEST_F(Faults, AVeryLongTimeoutIsNoTimeout) {
+    run_threads(2, [](std::shared_ptr<World> world, int rank) {
+        const std::unique_ptr<Group> group = bootstrap(std::move(world), rank);
+        group->progress().diagnosis().set_timeout(milliseconds::max());
+        const Member& first = group->members().memory.member(0);
+        while (rank == 1 && first.instruction.load() < 0) std::this_thread::yield();
+        group->run(call::barrier());
+    });
+}
+
+// A world of two whose second rank goes without having come.
+TEST_F(Faults, ARankThatNeverCameIsNamed) {
+    const std::shared_ptr<World> world = World::create(2);
+    world->enter(0);
+    const std::unique_ptr<Group> group = bootstrap(world, 0);
+    world->dismiss(1);
+    EXPECT_EQ(told_by([&] { group->run(call::barrier()); }),
+              "rank 1 has left the communicator while others still call it:\n"
+              "  rank 0: barrier\n  rank 1: left");
+}
+
+TEST_F(Faults, AFirstRankThatNeverCameIsNamed) {
+    const std::shared_ptr<World> world = World::create(2);
+    world->enter(1);
+    world->dismiss(0);
+    EXPECT_EQ(told_by([&] { bootstrap(world, 1); }),
+              "rank 0 has left without connecting; rank 1 was connecting");
+}
+
+// ---- ranks that test a call again and again
+
+void poll(Communicator& comm) {
+    Pending pending = comm.start_barrier();
+    while (!pending.test()) {
+    }
+}
+
+TEST_F(Faults, WhoTestsIsToldOfAThreadThatThrows) {
+    std::string message;
+    std::latch have_met(2);
+    const auto body = [&](Communicator& comm) {
+        comm.barrier();
+        have_met.arrive_and_wait();
+        if (comm.rank() == 1) throw std::range_error("mine");
+        message = told_by([&] { poll(comm); });
+    };
+    EXPECT_THROW(Communicator::threads(2, body), std::range_error);
+    EXPECT_EQ(message, "rank 1 died; rank 0 was in barrier (call 1)");
+}
+
+TEST_F(Faults, WhoTestsIsToldOfARankThatLeaves) {
+    std::string message;
+    Communicator::threads(2, [&](Communicator& comm) {
+        comm.barrier();
+        if (comm.rank() == 0) message = told_by([&] { poll(comm); });
+    });
+    EXPECT_EQ(message,
+              "rank 1 has left the communicator while others still call it:\n"
+              "  rank 0: barrier\n  rank 1: left");
+}
+
+TEST_F(Faults, WhoTestsIsToldOfOtherCalls) {
+    const std::vector<std::string> messages = test::told(2, [](Communicator& comm) {
+        std::vector<float> x(4);
+        Pending pending = comm.rank() == 0 ? comm.start_barrier() : comm.start_allreduce(x);
+        while (!pending.test()) {
+        }
+    });
+    EXPECT_THAT(messages, testing::Each("the ranks made different calls:\n  rank 0: barrier\n"
+                                        "  rank 1: allreduce of 4 f32, sum"));
+}
+
+TEST_F(Faults, WhoTestsIsToldOfTheTimeout) {
+    std::string message;
+    std::latch has_given_up(2);
+    Communicator::threads(2, [&](Communicator& comm) {
+        comm.barrier();
+        comm.set_timeout(milliseconds(1));
+        if (comm.rank() == 0) message = told_by([&] { poll(comm); });
+        has_given_up.arrive_and_wait();
+    });
+    EXPECT_EQ(message,
+              "timeout: rank 0 waited too long:\n  rank 0: in barrier, at instruction 1, waits for "
+              "rank 1\n  rank 1: has not called yet");
+}
+
 // ---- ranks that are killed
 
 // Shared by the ranks of a kill test and their parent.
@@ -165,6 +254,34 @@ TEST_P(Kills, AreErrorsOfAllOthers) {
 }
 
 INSTANTIATE_TEST_SUITE_P(OfEachRank, Kills, testing::Values(0, 1, 2, 3));
+
+// What rank 0 is told that tests a barrier while rank 1 does something else.
+std::string told_to_tester(int expected_status, const std::function<void()>& other) {
+    const SharedNotes notes;
+    const int status = Communicator::fork(2, [&](Communicator& comm) {
+        if (comm.rank() == 1) return other();
+        const std::string message = told_by([&] { poll(comm); });
+        std::strncpy(notes->messages[0], message.c_str(), sizeof(notes->messages[0]) - 1);
+    });
+    EXPECT_EQ(status, expected_status);
+    return notes->messages[0];
+}
+
+TEST_F(Faults, WhoTestsIsToldOfAProcessThatDies) {
+    EXPECT_EQ(told_to_tester(128 + SIGKILL, [] { kill(getpid(), SIGKILL); }),
+              "rank 1 died; rank 0 was in barrier (call 0)");
+}
+
+TEST_F(Faults, WhoTestsIsToldOfAProcessThatThrows) {
+    EXPECT_EQ(told_to_tester(1, [] { throw std::range_error("mine"); }),
+              "rank 1 died; rank 0 was in barrier (call 0)");
+}
+
+TEST_F(Faults, WhoTestsIsToldOfAProcessThatLeaves) {
+    EXPECT_EQ(told_to_tester(0, [] {}),
+              "rank 1 has left the communicator while others still call it:\n"
+              "  rank 0: barrier\n  rank 1: left");
+}
 
 TEST_F(Faults, ADeathBeforeTheFirstCallIsNamed) {
     const SharedNotes notes;

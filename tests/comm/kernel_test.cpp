@@ -314,9 +314,10 @@ TEST(PreparedKernel, RunsAreCounted) {
         if (comm.rank() == 0) prepared.run();
         comm.barrier();
     });
-    EXPECT_THAT(messages, testing::Each(testing::MatchesRegex(
-                              "the ranks made different calls:\n  rank 0: kernel [0-9a-f]+\n"
-                              "  rank 1: barrier")));
+    EXPECT_THAT(messages,
+                testing::Each(testing::MatchesRegex(
+                    "the ranks made different calls:\n  rank 0: kernel [0-9a-f]+ in windows 1, 2\n"
+                    "  rank 1: barrier")));
 }
 
 // ---- kernels that cannot end
@@ -367,7 +368,7 @@ TEST(Kernel, ATimeoutNamesTheWait) {
     });
     // Who is slow may come when the other has given up.
     const std::string standing =
-        "(in kernel [0-9a-f]+, (at instruction 0|or past it)|has not called yet)";
+        "(in kernel [0-9a-f]+ in window 1, (at instruction 0|or past it)|has not called yet)";
     const auto told = [&](int rank, const char* last) {
         return testing::MatchesRegex(
             fmt::format("timeout: rank [01] waited too long:\n  rank 0: {0}\n  rank 1: {0}"
@@ -390,9 +391,21 @@ TEST(Kernel, MustBeTheSameEverywhere) {
         the.output.resize(static_cast<std::size_t>(n));
         comm.run(mesh(comm, n), the.input, the.output, the.data, the.signals);
     });
+    EXPECT_THAT(messages,
+                testing::Each(testing::MatchesRegex(
+                    "the ranks made different calls:\n  rank 0: kernel [0-9a-f]+ in windows 1, 2\n"
+                    "  rank 1: kernel [0-9a-f]+ in windows 1, 2")));
+}
+
+TEST(Kernel, MustBeOnTheSameWindowsEverywhere) {
+    const std::vector<std::string> messages = test::told(2, [](Communicator& comm) {
+        Arguments the(comm), other(comm);
+        const WindowMemory& data = comm.rank() == 0 ? the.data : other.data;
+        comm.run(mesh(comm), the.input, the.output, data, the.signals);
+    });
     EXPECT_THAT(messages, testing::Each(testing::MatchesRegex(
-                              "the ranks made different calls:\n  rank 0: kernel [0-9a-f]+\n"
-                              "  rank 1: kernel [0-9a-f]+")));
+                              "the ranks made different calls:\n  rank 0: kernel [0-9a-f]+ in "
+                              "windows 1, 2\n  rank 1: kernel [0-9a-f]+ in windows 3, 2")));
 }
 
 // What is wrong with rank 1's plan is no business of rank 0's.

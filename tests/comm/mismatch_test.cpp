@@ -131,8 +131,30 @@ TEST(DifferentCalls, InAWindowAndInPrivateMemory) {
                          else
                              allreduce(4)(comm);
                      }),
-                Each("the ranks made different calls:\n  rank 0: allreduce of 4 f32, sum, in a "
-                     "window\n  rank 1: allreduce of 4 f32, sum"));
+                Each("the ranks made different calls:\n  rank 0: allreduce of 4 f32, sum, in "
+                     "window 1\n  rank 1: allreduce of 4 f32, sum"));
+}
+
+TEST(DifferentCalls, InWindowsOfOneSize) {
+    const std::string expected =
+        "the ranks made different calls:\n  rank 0: allreduce of 4 f32, sum, in window 1\n"
+        "  rank 1: allreduce of 4 f32, sum, in window 2";
+    EXPECT_THAT(told(2,
+                     [](Communicator& comm) {
+                         const Window<float> first = comm.window<float>(4);
+                         const Window<float> second = comm.window<float>(4);
+                         comm.allreduce(comm.rank() == 0 ? first : second);
+                         comm.barrier();
+                     }),
+                Each(expected));
+    EXPECT_THAT(told(2,
+                     [](Communicator& comm) {
+                         const Window<float> first = comm.window<float>(4);
+                         const Window<float> second = comm.window<float>(4);
+                         comm.prepare_allreduce(comm.rank() == 0 ? first : second).run();
+                         comm.barrier();
+                     }),
+                Each(expected));
 }
 
 // Among many: who was slow may have come too late to be quoted.
