@@ -1,5 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// Waiting politely: spin while every rank may have a core, then yield, then sleep.
+// Waiting politely: spin, then sleep, where every rank may have a core; yield, then sleep, where
+// ranks outnumber cores.
+//
+// Strangers want the cores as well, and two things would hand them whole time slices. The scheduler
+// pushes two ranks onto one core, away from a stranger: a rank that finds another on its core moves
+// to one without (spread.hpp). A yield gives the core to whoever waits longest: where every rank
+// may have a core nobody yields, and in a crowd a yield that took long is followed by sleeping for
+// some time, since a sleeper is back as soon as it is rung.
 //
 // Sleeping and notifying never miss each other. The sleeper: sets `sleeping`, makes everybody
 // fence, looks again, sleeps. The notifier: stores its signal, loads `sleeping`. If that load came
@@ -103,6 +110,9 @@ private:
     static constexpr int kSpinsPerLookAtTheClock = 32;
 
     void pause_longer();
+    void pause_alone(Clock::time_point now);
+    void pause_in_a_crowd(Clock::time_point now);
+    void arm_or_sleep(Clock::time_point now);
     void arm();
     void sleep(Clock::time_point now);
 

@@ -20,22 +20,51 @@ std::vector<int> cores_of_ranks(const World& world) {
     return cores;
 }
 
-// Where a machine has more cores than the mask has bits, ranks stay where they are.
-void look_around(World& world, int rank) {
+// The core that this rank is on, for others to know.
+int note_core(World& world, int rank) {
+    std::atomic<std::int32_t>& noted = world.header().ranks[rank].core;
+    const int core = sched_getcpu();
+    if (noted.load(std::memory_order_relaxed) != core) {
+        noted.store(core, std::memory_order_relaxed);
+    }
+    return core;
+}
+
+bool has_company(const World& world, int rank, int core) {
+    for (int other = 0; other < world.nranks(); ++other) {
+        const RankRecord& record = world.header().ranks[other];
+        if (other != rank && record.core.load(std::memory_order_relaxed) == core &&
+            record.state.load(std::memory_order_relaxed) == RankState::here) {
+            return true;
+        }
+    }
+    return false;
+}
+
+// Of the ranks on a core that yield to each other one goes at a time.
+bool is_first_on_its_core(std::span<const int> cores, int rank) {
+    const int mine = cores[static_cast<std::size_t>(rank)];
+    return std::find(cores.begin(), cores.end(), mine) - cores.begin() == rank;
+}
+
+// True if this rank has gone to a better core. Where a machine has more cores than the mask has
+// bits, ranks stay where they are.
+bool look_around(World& world, int rank) {
     cpu_set_t mask;
-    if (sched_getaffinity(0, sizeof mask, &mask) != 0) return;
+    if (sched_getaffinity(0, sizeof mask, &mask) != 0) return false;
     std::vector<int> may_use;
     for (int core = 0; core < CPU_SETSIZE; ++core) {
         if (CPU_ISSET(core, &mask)) may_use.push_back(core);
     }
     const int core = better_core(cores_of_ranks(world), rank, may_use);
-    if (core < 0) return;
+    if (core < 0) return false;
     cpu_set_t there;
     CPU_ZERO(&there);
     CPU_SET(core, &there);
-    if (sched_setaffinity(0, sizeof there, &there) != 0) return;
+    if (sched_setaffinity(0, sizeof there, &there) != 0) return false;
     sched_setaffinity(0, sizeof mask, &mask);
-    world.header().ranks[rank].core.store(sched_getcpu(), std::memory_order_relaxed);
+    note_core(world, rank);
+    return true;
 }
 
 }  // namespace
@@ -43,7 +72,6 @@ void look_around(World& world, int rank) {
 int better_core(std::span<const int> cores, int rank, std::span<const int> may_use) {
     const int mine = cores[static_cast<std::size_t>(rank)];
     if (mine < 0) return -1;
-    if (std::find(cores.begin(), cores.end(), mine) - cores.begin() != rank) return -1;
     const auto ranks_on = [&](int core) { return std::count(cores.begin(), cores.end(), core); };
     int best = -1;
     for (const int core : may_use) {
@@ -56,10 +84,13 @@ int better_core(std::span<const int> cores, int rank, std::span<const int> may_u
 
 void spread_out(World& world, int rank) {
     thread_local unsigned yields = 0;
-    std::atomic<std::int32_t>& core = world.header().ranks[rank].core;
-    const int now = sched_getcpu();
-    if (core.load(std::memory_order_relaxed) != now) core.store(now, std::memory_order_relaxed);
-    if (++yields % kYieldsPerLook == 0) look_around(world, rank);
+    note_core(world, rank);
+    if (++yields % kYieldsPerLook != 0) return;
+    if (is_first_on_its_core(cores_of_ranks(world), rank)) look_around(world, rank);
+}
+
+bool part(World& world, int rank) {
+    return !has_company(world, rank, note_core(world, rank)) || look_around(world, rank);
 }
 
 }  // namespace peal::shm

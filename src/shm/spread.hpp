@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// Ranks that outnumber the cores, evenly over them.
+// Ranks evenly over the cores.
 //
 // The scheduler takes a rank that ran a moment ago for one that is better off where it is, and
 // ranks that hand a core to each other have all run a moment ago: three stay on one core and one on
-// the other, and every call waits for the three. So a rank on a crowded core moves itself. It may
-// still be moved: the cores that it may use are set to one, and at once to what they were. (Who
-// changes them from outside just then is overruled.)
+// the other, and every call waits for the three. A stranger that keeps a core busy pushes two ranks
+// onto the other, where each waits for its time slice. So a rank on a crowded core moves itself. It
+// may still be moved: the cores that it may use are set to one, and at once to what they were. (Who
+// changes them from outside just then is overruled.) A rank never goes to a core that its user
+// keeps it from.
 #pragma once
 
 #include <span>
@@ -15,12 +17,15 @@
 namespace peal::shm {
 
 // Where this rank should go, -1 if it should stay: to the emptiest core that it may use, if its own
-// has two ranks more. Of the ranks on a core the first goes. `cores[r]` is the core of rank r, -1
-// if it is not known.
+// has two ranks more. `cores[r]` is the core of rank r, -1 if it is not known.
 int better_core(std::span<const int> cores, int rank, std::span<const int> may_use);
 
 // Notes the core of this rank, and every now and then sees to it that the ranks are spread. For a
 // rank that yields; it may take some microseconds.
 void spread_out(World& world, int rank);
+
+// For a rank that should have a core for itself: if another rank was last seen on its core, it goes
+// to a core without one. False if there is no such core that it may use.
+bool part(World& world, int rank);
 
 }  // namespace peal::shm

@@ -37,7 +37,7 @@ struct alignas(kCacheLineBytes) RankRecord {
     // A word that its process alone has, and where it is in its private memory.
     std::atomic<std::uint64_t> own_word = 0;
     std::atomic<std::uint64_t> own_word_at = 0;
-    // The core on which it yielded last, where ranks outnumber cores. (src/shm/spread.hpp)
+    // The core on which it waited last. (src/shm/spread.hpp)
     std::atomic<std::int32_t> core = -1;
 };
 

@@ -3,6 +3,7 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sched.h>
 
 #include <vector>
 
@@ -27,24 +28,24 @@ TEST(BetterCore, EvenRanksStay) {
     EXPECT_THAT(moves({0}, {0, 1}), Each(-1));
 }
 
-TEST(BetterCore, TheFirstOfACrowdGoes) {
-    EXPECT_THAT(moves({0, 1, 1, 1}, {0, 1}), ElementsAre(-1, 0, -1, -1));
-    EXPECT_THAT(moves({3, 3, 3, 3}, {1, 3}), ElementsAre(1, -1, -1, -1));
+TEST(BetterCore, OutOfACrowd) {
+    EXPECT_THAT(moves({0, 1, 1, 1}, {0, 1}), ElementsAre(-1, 0, 0, 0));
+    EXPECT_THAT(moves({3, 3, 3, 3}, {1, 3}), ElementsAre(1, 1, 1, 1));
+    EXPECT_THAT(moves({2, 2}, {2, 7}), ElementsAre(7, 7));
 }
 
 TEST(BetterCore, TheEmptiestIsTheBest) {
-    EXPECT_THAT(moves({0, 0, 0, 0, 0, 1, 1, 2}, {0, 1, 2}),
-                ElementsAre(2, -1, -1, -1, -1, -1, -1, -1));
+    EXPECT_THAT(moves({0, 0, 0, 0, 0, 1, 1, 2}, {0, 1, 2}), ElementsAre(2, 2, 2, 2, 2, -1, -1, -1));
 }
 
 TEST(BetterCore, OnlyCoresThatMayBeUsed) {
     EXPECT_THAT(moves({0, 0, 0}, {0}), Each(-1));
-    EXPECT_THAT(moves({0, 0, 0}, {0, 5}), ElementsAre(5, -1, -1));
+    EXPECT_THAT(moves({0, 0, 0}, {0, 5}), ElementsAre(5, 5, 5));
 }
 
 // Who has never waited is on no core that is known.
 TEST(BetterCore, UnknownCoresDoNotCount) {
-    EXPECT_THAT(moves({1, -1, -1, 1}, {0, 1}), ElementsAre(0, -1, -1, -1));
+    EXPECT_THAT(moves({1, -1, -1, 1}, {0, 1}), ElementsAre(0, -1, -1, 0));
 }
 
 // Whatever the start, moves one after the other end with even ranks.
@@ -63,6 +64,49 @@ TEST(BetterCore, MovesComeToAnEnd) {
             EXPECT_THAT(std::count(cores.begin(), cores.end(), core), testing::AnyOf(1, 2));
         }
     }
+}
+
+// A world of two ranks; this thread is rank 0, and may use one core alone.
+class Part : public testing::Test {
+protected:
+    void SetUp() override {
+        ASSERT_EQ(sched_getaffinity(0, sizeof before_, &before_), 0);
+        CPU_ZERO(&pinned_);
+        CPU_SET(core_, &pinned_);
+        ASSERT_EQ(sched_setaffinity(0, sizeof pinned_, &pinned_), 0);
+        world_->enter(0);
+        world_->enter(1);
+    }
+    void TearDown() override {
+        cpu_set_t now;
+        ASSERT_EQ(sched_getaffinity(0, sizeof now, &now), 0);
+        EXPECT_TRUE(CPU_EQUAL(&now, &pinned_)) << "the cores that it may use are as they were";
+        sched_setaffinity(0, sizeof before_, &before_);
+    }
+    std::atomic<std::int32_t>& core_of(int rank) { return world_->header().ranks[rank].core; }
+
+    std::shared_ptr<World> world_ = World::create(2);
+    int core_ = sched_getcpu();
+    cpu_set_t before_, pinned_;
+};
+
+TEST_F(Part, NobodyToPartFrom) {
+    EXPECT_TRUE(part(*world_, 0));
+    EXPECT_EQ(core_of(0), core_) << "others learn where it is";
+    core_of(1) = core_ + 1;
+    EXPECT_TRUE(part(*world_, 0));
+}
+
+TEST_F(Part, ARankThatIsPinnedStays) {
+    core_of(1) = core_;
+    EXPECT_FALSE(part(*world_, 0));
+    EXPECT_EQ(core_of(0), core_);
+}
+
+TEST_F(Part, ARankThatHasLeftIsNoCompany) {
+    core_of(1) = core_;
+    world_->leave(1);
+    EXPECT_TRUE(part(*world_, 0));
 }
 
 }  // namespace spread_test
