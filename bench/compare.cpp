@@ -4,6 +4,7 @@
 //   compare --budget 780 --docs docs        the whole table
 //   compare --quick                         two minutes, nothing written
 //   compare --sweep --docs docs             odd sizes: is there a cliff?
+//   compare --noise 0,1,2 --docs docs       beside busy processes
 #include <fmt/format.h>
 #include <unistd.h>
 
@@ -28,6 +29,8 @@ struct Options {
     std::vector<std::string> contenders;
     bool quick = false;
     bool sweep = false;
+    std::vector<int> noise;
+    bool pins_noise = false;
     std::string programs = fs::read_symlink("/proc/self/exe").parent_path();
     std::string peal = fs::read_symlink("/proc/self/exe").parent_path().parent_path() / "peal";
     std::string csv;
@@ -45,6 +48,11 @@ void declare(CLI::App& app, Options& options) {
     app.add_option("--contenders", options.contenders, "who takes part")->delimiter(',');
     app.add_flag("--quick", options.quick, "warm buffers only, in about two minutes");
     app.add_flag("--sweep", options.sweep, "odd sizes, two ranks unless --ranks says otherwise");
+    app.add_option("--noise", options.noise,
+                   "numbers of busy processes to measure beside, warm buffers only")
+        ->delimiter(',')
+        ->check(CLI::Range(0, 64));
+    app.add_flag("--pin-noise", options.pins_noise, "one of the busy processes keeps to a core");
     app.add_option("--programs", options.programs, "where the contenders' programs are");
     app.add_option("--peal", options.peal, "the peal command");
     app.add_option("--csv", options.csv, "file for all rows");
@@ -53,8 +61,9 @@ void declare(CLI::App& app, Options& options) {
 
 Choice choice_of(const Options& options) {
     Choice choice;
-    choice.cold = !options.quick && !options.sweep;
-    choice.limits = !options.sweep;
+    choice.cold = !options.quick && !options.sweep && options.noise.empty();
+    choice.limits = !options.sweep && options.noise.empty();
+    if (!options.noise.empty()) choice.noise = options.noise;
     choice.sizes = options.sweep ? sweep_sizes() : table_sizes();
     if (options.sweep) choice.ranks = {2};
     if (!options.ranks.empty()) choice.ranks = options.ranks;
@@ -79,6 +88,19 @@ std::vector<Entry> entries_of(const Options& options) {
     return entries;
 }
 
+// Where the results go.
+struct Page {
+    std::string section;
+    std::string (*report)(const Results&, const Choice&);
+    bool has_plot = false;
+};
+
+Page page_of(const Options& options) {
+    if (options.sweep) return {"sweep", sweep_report};
+    if (!options.noise.empty()) return {"noise", noise_report};
+    return {"results", full_report, true};
+}
+
 int compare(const Options& options, const std::string& directory) {
     SeasonOptions season;
     season.budget_seconds = options.budget_seconds;
@@ -86,6 +108,7 @@ int compare(const Options& options, const std::string& directory) {
         season.budget_seconds = kQuickSeconds;
         season.rounds = kQuickRounds;
     }
+    season.pins_noise = options.pins_noise;
     season.directory = directory;
     std::ofstream csv(options.csv.empty() ? "/dev/null" : options.csv);
     csv << csv_header();
@@ -95,15 +118,15 @@ int compare(const Options& options, const std::string& directory) {
                                            for (const Row& row : rows) csv << csv_line(row);
                                            csv.flush();
                                        });
-    const std::string text =
-        options.sweep ? sweep_report(results, choice) : full_report(results, choice);
+    const Page page = page_of(options);
+    const std::string text = page.report(results, choice);
     if (options.docs.empty()) {
         fmt::print("{}", text);
         return 0;
     }
     const fs::path docs = options.docs;
-    splice(docs / "benchmarks.md", options.sweep ? "sweep" : "results", text);
-    if (!options.sweep) std::ofstream(docs / "benchmarks.svg") << plot(results, choice);
+    splice(docs / "benchmarks.md", page.section, text);
+    if (page.has_plot) std::ofstream(docs / "benchmarks.svg") << plot(results, choice);
     return 0;
 }
 

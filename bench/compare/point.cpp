@@ -17,17 +17,28 @@ void add_limits(std::vector<Point>& points, int nranks, std::size_t bytes) {
     }
 }
 
-void add_task(std::vector<Point>& points, const Choice& choice, int nranks, Task task) {
-    if (task == Task::barrier) {
-        points.push_back({nranks, task, 0, false});
-        return;
+void add_quiet(std::vector<Point>& points, const Choice& choice, const Point& point) {
+    if (choice.limits && point.nranks == 2 && point.task == Task::allreduce) {
+        add_limits(points, point.nranks, point.bytes);
     }
-    for (const std::size_t bytes : choice.sizes) {
-        if (choice.limits && nranks == 2 && task == Task::allreduce) {
-            add_limits(points, nranks, bytes);
+    points.push_back(point);
+    if (!choice.cold || point.task == Task::barrier) return;
+    points.push_back(point);
+    points.back().cold = true;
+}
+
+// Quiet and loaded right after each other: what one is compared with was measured a moment ago.
+void add_task(std::vector<Point>& points, const Choice& choice, int nranks, Task task) {
+    const std::vector<std::size_t> unsized = {0};
+    for (const std::size_t bytes : task == Task::barrier ? unsized : choice.sizes) {
+        for (const int noise : choice.noise) {
+            const Point point{nranks, task, bytes, false, noise};
+            if (noise == 0) {
+                add_quiet(points, choice, point);
+            } else {
+                points.push_back(point);
+            }
         }
-        points.push_back({nranks, task, bytes, false});
-        if (choice.cold) points.push_back({nranks, task, bytes, true});
     }
 }
 
@@ -66,8 +77,9 @@ std::string size_text(std::size_t bytes) {
 }
 
 std::string print(const Point& point) {
-    return fmt::format("{} ranks {} {} {}", point.nranks, name(point.task), size_text(point.bytes),
-                       point.cold ? "cold" : "warm");
+    return fmt::format("{} ranks {} {} {}{}", point.nranks, name(point.task),
+                       size_text(point.bytes), point.cold ? "cold" : "warm",
+                       point.noise > 0 ? fmt::format(", {} busy", point.noise) : "");
 }
 
 }  // namespace peal::bench

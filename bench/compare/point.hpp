@@ -15,6 +15,7 @@ struct Point {
     Task task = Task::barrier;
     std::size_t bytes = 0;
     bool cold = false;
+    int noise = 0;  // busy processes beside it
     auto operator<=>(const Point&) const = default;
 };
 
@@ -22,6 +23,7 @@ struct Choice {
     std::vector<int> ranks = {2, 4, 8};
     std::vector<Task> tasks{kCollectiveTasks.begin(), kCollectiveTasks.end()};
     std::vector<std::size_t> sizes;
+    std::vector<int> noise = {0};  // only quiet points have limits and cold buffers
     bool cold = true;
     bool limits = true;
 };

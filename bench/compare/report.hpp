@@ -15,6 +15,9 @@ std::string full_report(const Results& results, const Choice& choice);
 // Times over odd sizes, and where the time jumps.
 std::string sweep_report(const Results& results, const Choice& choice);
 
+// Beside busy processes: the bounds, ours and the best peer, and ours loaded over quiet.
+std::string noise_report(const Results& results, const Choice& choice);
+
 // Time over size, a panel for each collective and number of ranks, as SVG.
 std::string plot(const Results& results, const Choice& choice);
 

@@ -41,7 +41,9 @@ std::string state_shares(const Results& results) {
 // Of the points, not of the rows.
 std::pair<std::size_t, std::size_t> loaded_points(const Results& results) {
     std::map<Point, double> load;
-    for (const Row& row : results.rows()) load[row.point] = row.foreign_cores;
+    for (const Row& row : results.rows()) {
+        if (row.point.noise == 0) load[row.point] = row.foreign_cores;
+    }
     const auto loaded = std::count_if(load.begin(), load.end(),
                                       [](const auto& entry) { return entry.second > kQuietCores; });
     return {static_cast<std::size_t>(loaded), load.size()};

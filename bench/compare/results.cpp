@@ -33,6 +33,7 @@ Row summarise(Row row, std::vector<double> batches_ns) {
     row.batches = batches_ns.size();
     row.median_us = quantile(batches_ns, 0.5) / 1e3;
     row.min_us = batches_ns.front() / 1e3;
+    row.p90_us = quantile(batches_ns, 0.9) / 1e3;
     row.p99_us = quantile(batches_ns, 0.99) / 1e3;
     return row;
 }
@@ -65,6 +66,15 @@ const Row* Results::best_peer(const Point& point) const {
     return best(point, [](const Row& row) { return row.counts && row.team == Team::peers; });
 }
 
+double Results::best_peer_p90_us(const Point& point) const {
+    double best = 0;
+    for (const Row& row : rows_) {
+        if (row.point != point || !row.counts || row.team != Team::peers) continue;
+        if (best == 0 || row.p90_us < best) best = row.p90_us;
+    }
+    return best;
+}
+
 const Row* Results::best_in_state(const Point& point, const std::string& contender,
                                   State state) const {
     return best(point,
@@ -72,15 +82,17 @@ const Row* Results::best_in_state(const Point& point, const std::string& contend
 }
 
 std::string csv_header() {
-    return "ranks,collective,bytes,buffers,contender,way,state,counts,batches,median_us,min_us,"
-           "p99_us,foreign_cores\n";
+    return "ranks,collective,bytes,buffers,busy,contender,way,state,counts,batches,median_us,min_"
+           "us,"
+           "p90_us,p99_us,foreign_cores\n";
 }
 
 std::string csv_line(const Row& row) {
-    return fmt::format("{},{},{},{},{},{},{},{},{},{:.4f},{:.4f},{:.4f},{:.2f}\n", row.point.nranks,
-                       name(row.point.task), row.point.bytes, row.point.cold ? "cold" : "warm",
-                       row.contender, row.way, name(row.state), row.counts ? "yes" : "no",
-                       row.batches, row.median_us, row.min_us, row.p99_us, row.foreign_cores);
+    return fmt::format("{},{},{},{},{},{},{},{},{},{},{:.4f},{:.4f},{:.4f},{:.4f},{:.2f}\n",
+                       row.point.nranks, name(row.point.task), row.point.bytes,
+                       row.point.cold ? "cold" : "warm", row.point.noise, row.contender, row.way,
+                       name(row.state), row.counts ? "yes" : "no", row.batches, row.median_us,
+                       row.min_us, row.p90_us, row.p99_us, row.foreign_cores);
 }
 
 }  // namespace peal::bench

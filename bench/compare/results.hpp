@@ -23,6 +23,7 @@ struct Row {
     std::size_t batches = 0;
     double median_us = 0;
     double min_us = 0;
+    double p90_us = 0;
     double p99_us = 0;
     double foreign_cores = 0;  // load of other programs while the point was measured
 };
@@ -53,6 +54,8 @@ public:
     const Row* best_of(const Point& point, const std::string& contender) const;
     const Row* best_of_family(const Point& point, const std::string& family) const;
     const Row* best_peer(const Point& point) const;
+    // The shortest that 90 % of a peer's batches keep; 0 if nothing counts.
+    double best_peer_p90_us(const Point& point) const;
 
     // In this state, whether it counts or not.
     const Row* best_in_state(const Point& point, const std::string& contender, State state) const;

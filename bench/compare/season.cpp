@@ -12,6 +12,7 @@
 
 #include "crews.hpp"
 #include "load.hpp"
+#include "noise.hpp"
 
 namespace peal::bench {
 namespace {
@@ -19,7 +20,8 @@ namespace {
 constexpr double kHopeless = 3;
 constexpr double kShortestTurn = 0.004;
 constexpr double kLongestTurn = 0.05;
-constexpr double kOverdraft = 2.5;  // times its share of the budget that a point may take
+constexpr double kShortestNoisyTurn = 0.03;  // several time slices of a stranger
+constexpr double kOverdraft = 2.5;           // times its share of the budget that a point may take
 constexpr int kFewestRounds = 2;
 constexpr int kExtraRounds = 2;  // for those not yet seen in the state that counts
 
@@ -59,6 +61,9 @@ private:
     std::vector<Row> measure_point(const Point& point);
     void play_round(const Point& point, std::vector<Lane>& lanes, int round);
     void take_turn(const Point& point, Lane& lane);
+    void make_noise(int processes);
+    State bring_near(const Point& point);
+    State look(const Point& point);
     double share_seconds() const;
     std::vector<Row> rows_of(const Point& point, const std::vector<Lane>& lanes) const;
     void tell(const Point& point, std::size_t index, const std::vector<Row>& rows) const;
@@ -68,6 +73,7 @@ private:
     const SeasonOptions& options_;
     Placement placement_;
     std::unique_ptr<Crews> crews_;
+    std::optional<Noise> noise_;
     std::optional<ForeignLoad> load_;
     std::size_t points_left_ = 0;
     double turn_ = kShortestTurn;
@@ -83,6 +89,7 @@ Results Season::run(const std::function<void(const std::vector<Row>&)>& finished
             crews_.reset();
             crews_ = std::make_unique<Crews>(point.nranks, options_.directory);
         }
+        make_noise(point.noise);
         const std::vector<Row> rows = measure_point(point);
         results_.add(rows);
         finished(rows);
@@ -90,6 +97,18 @@ Results Season::run(const std::function<void(const std::vector<Row>&)>& finished
     }
     return std::move(results_);
 }
+
+void Season::make_noise(int processes) {
+    if (noise_ && noise_->processes() == processes) return;
+    noise_.reset();
+    noise_.emplace(processes, options_.pins_noise);
+}
+
+// Beside strangers a look at the placement tells about the strangers.
+State Season::bring_near(const Point& point) {
+    return point.noise > 0 ? State::near : placement_.bring_near();
+}
+State Season::look(const Point& point) { return point.noise > 0 ? State::near : placement_.look(); }
 
 std::vector<Lane> Season::lanes_of(const Point& point) const {
     std::vector<Lane> lanes;
@@ -143,7 +162,8 @@ std::vector<Row> Season::measure_point(const Point& point) {
     std::vector<Lane> lanes = lanes_of(point);
     const double share = share_seconds();
     const auto turns = static_cast<double>(lanes.size()) * options_.rounds;
-    turn_ = std::clamp(share / std::max(turns, 1.0), kShortestTurn, kLongestTurn);
+    turn_ = std::clamp(share / std::max(turns, 1.0),
+                       point.noise > 0 ? kShortestNoisyTurn : kShortestTurn, kLongestTurn);
     load_.emplace();
     const auto start = Clock::now();
     for (int round = 0; round < options_.rounds; ++round) {
@@ -169,10 +189,10 @@ void Season::play_round(const Point& point, std::vector<Lane>& lanes, int round)
 void Season::take_turn(const Point& point, Lane& lane) {
     try {
         Crew& crew = crews_->crew_of(*lane.entry);
-        const State before = placement_.bring_near();
+        const State before = bring_near(point);
         const Measurement measured =
             crew.measure({point.task, point.bytes, lane.way, point.cold, turn_});
-        const State state = between(before, placement_.look());
+        const State state = between(before, look(point));
         load_->add_own(measured.cpu_seconds);
         std::vector<double>& batches = lane.batches_ns[state];
         batches.insert(batches.end(), measured.batches_ns.begin(), measured.batches_ns.end());

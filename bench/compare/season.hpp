@@ -17,7 +17,8 @@ namespace peal::bench {
 struct SeasonOptions {
     double budget_seconds = 780;  // for all points together, roughly
     int rounds = 5;
-    std::string directory;  // for the contenders' files
+    bool pins_noise = false;  // one of the strangers keeps to the first core
+    std::string directory;    // for the contenders' files
 };
 
 // `finished` is called with the rows of each point. Progress goes to stderr.
