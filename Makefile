@@ -8,7 +8,7 @@ SOURCES = $(shell find include src tests bench examples -name '*.hpp' -o -name '
 # $(call build,preset,options,targets) configures and builds.
 build = cmake --preset $(1) $(2) >/dev/null && cmake --build --preset $(1) $(3)
 
-.PHONY: help run test test-asan test-tsan test-stress check-soundness bench bench-quick bench-noise bench-kernels bench-compile bench-check bench-pto bench-worker format style clang lint lint-changed clean
+.PHONY: help run test test-asan test-tsan test-stress check-soundness bench bench-quick bench-noise bench-kernels bench-compile bench-check bench-pto bench-wait bench-worker format style clang lint lint-changed clean
 
 help: ## show this list
 	@sed -n 's/^\([a-z-]*\):.* ## \(.*\)/make \1\t\2/p' Makefile | expand -t 20
@@ -80,6 +80,11 @@ bench-pto: ## measure PTO kernels in processes against their bounds
 	@tools/install-packages core
 	@$(call build,release,-DPEAL_TESTS=OFF,--target bench_pto)
 	@./build/bench/bench_pto
+
+bench-wait: ## measure what a waiting rank takes of its core, against its limit
+	@tools/install-packages core
+	@$(call build,release,-DPEAL_TESTS=OFF,--target bench_wait)
+	@./build/bench/bench_wait
 
 bench-worker: ## measure what a worker adds to its tasks, against its limits
 	@tools/install-packages core

@@ -63,7 +63,10 @@ Choice choice_of(const Options& options) {
     Choice choice;
     choice.cold = !options.quick && !options.sweep && options.noise.empty();
     choice.limits = !options.sweep && options.noise.empty();
-    if (!options.noise.empty()) choice.noise = options.noise;
+    if (!options.noise.empty()) {
+        choice.noise = options.noise;
+        choice.uneven = true;
+    }
     choice.sizes = options.sweep ? sweep_sizes() : table_sizes();
     if (options.sweep) choice.ranks = {2};
     if (!options.ranks.empty()) choice.ranks = options.ranks;

@@ -8,6 +8,7 @@
 
 #include "pacer.hpp"
 #include "pattern.hpp"
+#include "spin.hpp"
 
 namespace peal::bench {
 namespace {
@@ -56,6 +57,24 @@ void run_batches(Meeting& meeting, const Job& job, int rank, const Order& order,
     }
 }
 
+void compute_for(Clock::duration time) {
+    const auto end = Clock::now() + time;
+    while (Clock::now() < end) spin_pause();
+}
+
+// What the contender has to do for it.
+Task call_of(Task task) { return task == Task::uneven ? Task::allreduce : task; }
+
+Operation with_work(Task task, Operation call, int rank, int nranks) {
+    if (task != Task::uneven) return call;
+    return [=](std::uint64_t iteration) {
+        const bool is_late =
+            iteration % static_cast<unsigned>(nranks) == static_cast<unsigned>(rank);
+        compute_for(std::chrono::milliseconds(is_late ? 11 : 10));
+        call(iteration);
+    };
+}
+
 }  // namespace
 
 Answer measure(Contender& contender, Meeting& meeting, const Order& order) {
@@ -63,7 +82,7 @@ Answer measure(Contender& contender, Meeting& meeting, const Order& order) {
     const int nranks = contender.nranks();
     const double cpu_before = cpu_seconds();
     Job job;
-    job.task = order.task;
+    job.task = call_of(order.task);
     job.way = order.way;
     job.shape = shape_of(order.task, order.bytes, nranks);
     const auto input = contender.memory(job.shape.input);
@@ -73,7 +92,7 @@ Answer measure(Contender& contender, Meeting& meeting, const Order& order) {
     fill_input(job, rank);
 
     Answer answer;
-    const Operation operation = contender.bind(job);
+    const Operation operation = with_work(order.task, contender.bind(job), rank, nranks);
     run_batches(
         meeting, job, rank, order, operation,
         [&] { answer.trouble = find_wrong(job, rank, nranks); }, answer);

@@ -24,6 +24,7 @@ float expected(const Job& job, int rank, int nranks, std::size_t index) {
     const std::size_t block = job.shape.block;
     const auto own = static_cast<std::size_t>(rank) * block;
     switch (job.task) {
+        case Task::uneven:
         case Task::allreduce: return sum_of_all(nranks, index);
         case Task::reduce_scatter: return sum_of_all(nranks, own + index);
         case Task::allgather: return given(static_cast<int>(index / block), index % block);

@@ -6,9 +6,9 @@
 namespace peal::bench {
 namespace {
 
-constexpr std::array<std::string_view, 9> kNames = {"allreduce", "reduce_scatter", "allgather",
-                                                    "broadcast", "all_to_all",     "barrier",
-                                                    "handoff",   "copy",           "add"};
+constexpr std::array<std::string_view, 10> kNames = {
+    "allreduce", "reduce_scatter", "allgather", "broadcast", "all_to_all",
+    "barrier",   "handoff",        "copy",      "add",       "uneven"};
 
 std::size_t divide_up(std::size_t amount, std::size_t by) { return (amount + by - 1) / by; }
 
@@ -28,6 +28,7 @@ Shape shape_of(Task task, std::size_t bytes, int nranks) {
     const std::size_t block = divide_up(elements, ranks);
     switch (task) {
         case Task::allreduce:
+        case Task::uneven:
         case Task::broadcast:
         case Task::copy: return {elements, elements, elements};
         case Task::add: return {elements, 2 * elements, elements};

@@ -21,6 +21,7 @@ enum class Task : std::uint8_t {
     handoff,  // a cache line goes from one process to another
     copy,     // every rank copies its own memory at the same time
     add,      // every rank adds two arrays of its own into a third
+    uneven,   // an allreduce after 10 ms of computation, 11 ms on one rank in turn
 };
 
 inline constexpr std::array kCollectiveTasks = {Task::allreduce,  Task::reduce_scatter,

@@ -42,6 +42,12 @@ void add_task(std::vector<Point>& points, const Choice& choice, int nranks, Task
     }
 }
 
+void add_uneven(std::vector<Point>& points, const Choice& choice, int nranks) {
+    for (const int noise : choice.noise) {
+        points.push_back({nranks, Task::uneven, kUnevenBytes, false, noise});
+    }
+}
+
 }  // namespace
 
 std::vector<std::size_t> table_sizes() {
@@ -62,6 +68,7 @@ std::vector<Point> points_of(const Choice& choice) {
     std::vector<Point> points;
     for (const int nranks : choice.ranks) {
         for (const Task task : choice.tasks) add_task(points, choice, nranks, task);
+        if (choice.uneven) add_uneven(points, choice, nranks);
     }
     return points;
 }

@@ -26,7 +26,10 @@ struct Choice {
     std::vector<int> noise = {0};  // only quiet points have limits and cold buffers
     bool cold = true;
     bool limits = true;
+    bool uneven = false;
 };
+
+inline constexpr std::size_t kUnevenBytes = 8;
 
 // 8 B to 64 MiB.
 std::vector<std::size_t> table_sizes();

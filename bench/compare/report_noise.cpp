@@ -76,7 +76,7 @@ std::string bounds_to_peers(const Results& results, const std::vector<Point>& po
     Bound median(fmt::format("{} ranks, {}, median", nranks, busy(noise)), 1);
     Bound p90(fmt::format("{} ranks, {}, 90th percentile", nranks, busy(noise)), 1);
     for (const Point& point : points) {
-        if (point.nranks != nranks || point.noise != noise) continue;
+        if (point.nranks != nranks || point.noise != noise || point.task == Task::uneven) continue;
         const auto ratios = to_best_peer(results, point);
         if (!ratios) continue;
         median.add(point, ratios->median);
@@ -93,6 +93,15 @@ std::string bound_to_quiet(const Results& results, const std::vector<Point>& poi
         if (const auto ratio = loaded_over_quiet(results, point)) bound.add(point, *ratio);
     }
     return bound.row();
+}
+
+// Ranks that compute for 10 ms and more than each other, then meet.
+std::string bound_of_uneven(const Results& results, const Choice& choice, int nranks, int noise) {
+    Bound bound(
+        fmt::format("{} ranks, {}, uneven computations of 10 ms, median", nranks, busy(noise)), 1);
+    const Point point{nranks, Task::uneven, kUnevenBytes, false, noise};
+    if (const auto ratios = to_best_peer(results, point)) bound.add(point, ratios->median);
+    return choice.uneven ? bound.row() : "";
 }
 
 std::string cell(const Results& results, const Point& point) {
@@ -129,6 +138,7 @@ std::string noise_report(const Results& results, const Choice& choice) {
     for (const int nranks : choice.ranks) {
         for (const int noise : choice.noise) {
             bounds += bounds_to_peers(results, points, nranks, noise);
+            bounds += bound_of_uneven(results, choice, nranks, noise);
             tables += figures(results, choice, nranks, noise);
         }
     }

@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a rank that waits for a late peer takes of its core, against its limit.
+#include <fmt/format.h>
+#include <sys/resource.h>
+
+#include <chrono>
+#include <thread>
+
+#include "peal/communicator.hpp"
+
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+struct Case {
+    std::chrono::microseconds late;
+    int calls;
+    double most;  // share of a core; 0: no limit, only told
+};
+
+double cpu_seconds() {
+    rusage usage{};
+    getrusage(RUSAGE_SELF, &usage);
+    const auto seconds = [](const timeval& time) {
+        return static_cast<double>(time.tv_sec) + static_cast<double>(time.tv_usec) * 1e-6;
+    };
+    return seconds(usage.ru_utime) + seconds(usage.ru_stime);
+}
+
+void measure(peal::Communicator& comm, const Case& wait) {
+    comm.barrier();
+    const double cpu = cpu_seconds();
+    const auto begin = Clock::now();
+    for (int call = 0; call < wait.calls; ++call) {
+        if (comm.rank() == 1) std::this_thread::sleep_for(wait.late);
+        comm.barrier();
+    }
+    const std::chrono::duration<double> took = Clock::now() - begin;
+    if (comm.rank() != 0) return;
+    const double share = (cpu_seconds() - cpu) / took.count();
+    const bool holds = wait.most == 0 || share <= wait.most;
+    fmt::print("waits of {:>7} us: {:>5.1f} % of a core  {}\n", wait.late.count(), 100 * share,
+               wait.most == 0 ? ""
+               : holds        ? "ok"
+                              : fmt::format("MISSED (limit {:.0f} %)", 100 * wait.most));
+    std::fflush(stdout);
+}
+
+}  // namespace
+
+int main() {
+    using std::chrono::microseconds;
+    constexpr Case kCases[] = {{microseconds(1'000'000), 2, 0.03},
+                               {microseconds(10'000), 100, 0},
+                               {microseconds(1000), 500, 0},
+                               {microseconds(100), 2000, 0}};
+    peal::Communicator::fork(2, [&](peal::Communicator& comm) {
+        for (const Case& wait : kCases) measure(comm, wait);
+    });
+}
