@@ -1,24 +1,29 @@
 // SPDX-License-Identifier: Apache-2.0
-// Files that can be made again, kept by the content they were made from.
+// Where files are kept that can be made again.
 //
-// A file is written beside its place and renamed into it, so that nobody ever sees half of one;
-// what is there never changes.
+// A file is written beside its place and moved there, so that nobody ever sees half of one; what is
+// there never changes. What is found there is believed, and some of it is run, so nobody else may
+// be able to put anything there.
 #pragma once
 
 #include <filesystem>
-#include <string_view>
 
 namespace peal {
 
-// $PEAL_CACHE, or peal/ in $XDG_CACHE_HOME or ~/.cache; created if it is not there. Throws
-// Error(resource) when that cannot be or others could put files there, and says how to name
-// another.
+// $PEAL_CACHE, or peal/ in $XDG_CACHE_HOME or ~/.cache; made for the user alone if it is not there.
+// Throws Error(resource) when that cannot be, when it cannot be written, or when others could put
+// files there, and says how to name another.
 std::filesystem::path cache_directory();
 
-// A name beside `place` that nobody else uses, for a file that will be renamed to it.
-std::filesystem::path beside(const std::filesystem::path& place);
+// The same, or where that cannot be a directory that ends with this process; why is said once on
+// stderr.
+std::filesystem::path cache_or_temporary_directory();
 
-// Puts the text at the place, whole or not at all.
-void publish(const std::filesystem::path& place, std::string_view text);
+// Throws Error(resource) unless it is a directory, no link, that the user owns and nobody else can
+// write to.
+void require_private(const std::filesystem::path& directory);
+
+// A regular file that the user owns: one that somebody put there while he could is not.
+bool is_own_file(const std::filesystem::path& path);
 
 }  // namespace peal

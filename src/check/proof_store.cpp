@@ -1,17 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "check/proof_store.hpp"
 
-#include <sys/stat.h>
-#include <unistd.h>
-
 #include <algorithm>
 #include <chrono>
 #include <fstream>
 
-#include <fmt/format.h>
-
 #include "base/cache.hpp"
-#include "peal/error.hpp"
+#include "base/file.hpp"
 
 namespace peal {
 namespace {
@@ -21,29 +16,10 @@ namespace fs = std::filesystem;
 constexpr std::string_view kEnding = ".json";
 constexpr std::uintmax_t kMostBytes = 1 << 20;  // more is no record
 
-[[noreturn]] void refuse_directory(const fs::path& directory, std::string_view why,
-                                   std::string_view remedy = "") {
-    throw Error(Fault::resource, fmt::format("{} {}: {}name another directory in PEAL_CACHE",
-                                             directory.string(), why, remedy));
-}
-
-void require_own(const fs::path& directory) {
-    struct stat status {};
-    if (lstat(directory.c_str(), &status) != 0) refuse_directory(directory, "cannot be made");
-    if (!S_ISDIR(status.st_mode)) refuse_directory(directory, "is no directory");
-    if (status.st_uid != geteuid()) refuse_directory(directory, "belongs to somebody else");
-    if ((status.st_mode & (S_IWGRP | S_IWOTH)) != 0) {
-        refuse_directory(directory, "can be written by others", "chmod go-w it or ");
-    }
-    if (access(directory.c_str(), W_OK | X_OK) != 0) {
-        refuse_directory(directory, "cannot be written");
-    }
-}
-
 std::optional<ProofRecord> record_in(const fs::path& place) {
     std::error_code error;
     const std::uintmax_t bytes = fs::file_size(place, error);
-    if (error || bytes > kMostBytes) return std::nullopt;
+    if (error || bytes > kMostBytes || !is_own_file(place)) return std::nullopt;
     std::string text(bytes, '\0');
     std::ifstream file(place, std::ios::binary);
     if (!file.read(text.data(), static_cast<std::streamsize>(bytes))) return std::nullopt;
@@ -72,8 +48,8 @@ bool removed(const fs::path& file) {
 
 ProofStore::ProofStore(fs::path directory, std::size_t most)
     : directory_(std::move(directory)), most_(most) {
-    mkdir(directory_.c_str(), S_IRWXU);  // or it is there, which is looked at now
-    require_own(directory_);
+    make_private_directories(directory_);  // or it is there, which is looked at now
+    require_private(directory_);
 }
 
 fs::path ProofStore::place_of(const ProofSubject& subject) const {
@@ -87,7 +63,7 @@ std::optional<ProofRecord> ProofStore::find(const ProofSubject& subject) const {
 }
 
 void ProofStore::add(const ProofRecord& record) const {
-    publish(place_of(record.subject), to_text(record));
+    write_text(place_of(record.subject), to_text(record), "proof");
     drop_oldest();
 }
 

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // peal emit: a program as a PTO kernel in C++.
 #include <filesystem>
-#include <fstream>
 
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
 
+#include "base/file.hpp"
 #include "cli/commands.hpp"
 #include "cli/pto_target.hpp"
 #include "cli/target.hpp"
@@ -28,13 +28,6 @@ pto::Device device_from(const std::string& name) {
     throw Error(Fault::usage, fmt::format("--target: expected a2a3 or a5, found '{}'", name));
 }
 
-void write_source(const std::filesystem::path& path, const std::string& text) {
-    std::ofstream file(path);
-    file << text;
-    file.close();
-    if (!file) throw Error(Fault::usage, fmt::format("cannot write {}", path.string()));
-}
-
 int emit(const EmitOptions& options) {
     const pto::Device device = device_from(options.device);
     if (is_pto_kernel(options.target.target)) {
@@ -51,8 +44,8 @@ int emit(const EmitOptions& options) {
     const std::filesystem::path kernel = options.output;
     std::filesystem::path shim = kernel;
     shim.replace_filename(kernel.stem().string() + "_orchestration.cpp");
-    write_source(kernel, emitted.kernel);
-    write_source(shim, emitted.orchestration);
+    write_text(kernel, emitted.kernel, "kernel");
+    write_text(shim, emitted.orchestration, "orchestration");
     fmt::print("wrote {} and {}\n", kernel.string(), shim.string());
     fmt::print("arguments:");
     for (const std::string& parameter : emitted.parameters) fmt::print(" --arg '{}'", parameter);

@@ -8,11 +8,11 @@
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
-#include <fstream>
 #include <system_error>
 
 #include <fmt/format.h>
 
+#include "base/file.hpp"
 #include "peal/error.hpp"
 
 namespace peal::cli {
@@ -34,24 +34,16 @@ fs::path directory_of(const std::string& path) {
 }  // namespace
 
 void expect_writable(const std::string& path) {
+    if (fs::is_directory(path)) reject(path, "it is a directory");
+    if (fs::exists(path) && !fs::is_regular_file(path)) {
+        if (euidaccess(path.c_str(), W_OK) != 0) reject(path, std::strerror(errno));
+        return;
+    }
     const fs::path directory = directory_of(path);
     std::error_code error;
     fs::create_directories(directory, error);
     if (error) reject(path, error.message());
-    if (access(directory.c_str(), W_OK | X_OK) != 0) reject(path, std::strerror(errno));
-    if (fs::is_directory(path)) reject(path, "it is a directory");
-}
-
-void write_profile(const std::string& path, const comm::Table& table) {
-    const std::string unfinished = fmt::format("{}.{}", path, getpid());
-    std::ofstream file(unfinished);
-    file << comm::to_json(table);
-    file.close();
-    if (!file || std::rename(unfinished.c_str(), path.c_str()) != 0) {
-        const int error = errno;
-        std::remove(unfinished.c_str());
-        reject(path, std::strerror(error));
-    }
+    if (euidaccess(directory.c_str(), W_OK | X_OK) != 0) reject(path, std::strerror(errno));
 }
 
 ForcedProfile::ForcedProfile(const comm::Table& table) {
@@ -59,7 +51,7 @@ ForcedProfile::ForcedProfile(const comm::Table& table) {
     const int descriptor = mkstemp(path_.data());
     if (descriptor < 0) reject(path_, std::strerror(errno));
     close(descriptor);
-    write_profile(path_, table);
+    write_text(path_, comm::to_json(table), "profile");
     if (const char* before = std::getenv(kVariable)) before_ = before;
     setenv(kVariable, path_.c_str(), 1);
 }

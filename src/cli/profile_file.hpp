@@ -13,10 +13,6 @@ namespace peal::cli {
 // written there.
 void expect_writable(const std::string& path);
 
-// Writes under another name and renames, so that `path` never holds half a profile. Throws
-// Error(resource).
-void write_profile(const std::string& path, const comm::Table& table);
-
 // While it lives, communicators that are made by this process's children use this table.
 class ForcedProfile {
 public:

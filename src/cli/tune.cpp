@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
 
+#include "base/file.hpp"
 #include "cli/commands.hpp"
 #include "cli/cross_over.hpp"
 #include "cli/measure.hpp"
@@ -222,6 +223,11 @@ std::string table_text(const comm::Table& table) {
 int tune(const TuneCommand& command) {
     const std::vector<int> ranks = parse_ranks(command.ranks);
     const std::string path = command.output.empty() ? comm::profile_path() : command.output;
+    if (path.empty()) {
+        throw Error(Fault::usage,
+                    "tune: there is no place where programs look for a profile, HOME is not set: "
+                    "name a file with -o");
+    }
     expect_writable(path);
     const Effort effort = effort_of(command);
     comm::Table table{path, {}};
@@ -232,7 +238,7 @@ int tune(const TuneCommand& command) {
             table.rules.insert(table.rules.end(), rules.begin(), rules.end());
         }
     }
-    write_profile(path, table);
+    write_text(path, comm::to_json(table), "profile");
     fmt::print("{}\nwritten to {}\n", table_text(table), path);
     if (!command.output.empty()) fmt::print("use it with PEAL_PROFILE={}\n", path);
     return kFine;

@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "comm/profile.hpp"
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <cstdlib>
-#include <fstream>
-#include <sstream>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "base/file.hpp"
 #include "peal/error.hpp"
 
 namespace peal::comm {
@@ -119,13 +120,10 @@ void require_complete(const Table& table) {
     }
 }
 
-std::string contents_of(const std::string& path) {
-    std::ifstream file(path);
-    std::ostringstream text;
-    if (!file || !(text << file.rdbuf())) {
-        throw Error(Fault::usage, fmt::format("profile {}: cannot be read", path));
-    }
-    return text.str();
+constexpr std::uint64_t kMostBytes = 16 << 20;
+
+Table table_in(const std::string& path) {
+    return table_from_json(read_text(path, kMostBytes, "profile"), path);
 }
 
 }  // namespace
@@ -172,15 +170,16 @@ std::string profile_path() {
     const char* config = std::getenv("XDG_CONFIG_HOME");
     if (config != nullptr && *config != '\0') return fmt::format("{}/peal/profile.json", config);
     const char* home = std::getenv("HOME");
-    return fmt::format("{}/.config/peal/profile.json", home == nullptr ? "" : home);
+    if (home == nullptr || *home == '\0') return {};
+    return fmt::format("{}/.config/peal/profile.json", home);
 }
 
 Table applicable_table() {
     if (const char* path = std::getenv("PEAL_PROFILE")) {
-        return *path == '\0' ? built_in_table() : table_from_json(contents_of(path), path);
+        return *path == '\0' ? built_in_table() : table_in(path);
     }
     const std::string path = profile_path();
-    return std::ifstream(path) ? table_from_json(contents_of(path), path) : built_in_table();
+    return access(path.c_str(), R_OK) == 0 ? table_in(path) : built_in_table();
 }
 
 }  // namespace peal::comm

@@ -38,7 +38,7 @@ std::string to_json(const Table& table);
 // The profile that applies: $PEAL_PROFILE, or else the file that `peal tune` writes
 // (profile_path()) if it exists, or else the built-in table. An empty $PEAL_PROFILE means built in.
 Table applicable_table();
-std::string profile_path();
+std::string profile_path();  // empty: the user has no home
 
 // The staging window may be at most this large.
 inline constexpr std::uint64_t kMaxStageBytes = 8 << 20;

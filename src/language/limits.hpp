@@ -11,6 +11,7 @@ namespace peal::language {
 inline constexpr int kMaxExprDepth = 128;  // operators below each other in resolved expressions
 inline constexpr int kMaxBlockDepth = 64;  // loops and conditions inside each other
 inline constexpr std::size_t kMaxDimensions = 8;
+inline constexpr std::uint64_t kMaxFileBytes = 16 << 20;  // of a .peal file
 
 // Levels of text inside each other that the parser follows. A resolved program prints to at most
 // three levels (operator, parenthesis, operand) for each of its own, so its text is always read.

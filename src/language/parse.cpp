@@ -1,16 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // parse(): lexer, parser, resolver and verifier, one after the other.
 #include <cassert>
-#include <cerrno>
-#include <cstring>
-#include <fstream>
-#include <iterator>
 #include <utility>
 
-#include <fmt/format.h>
-
+#include "base/file.hpp"
 #include "ir/verify.hpp"
 #include "language/lexer.hpp"
+#include "language/limits.hpp"
 #include "language/parser.hpp"
 #include "language/report.hpp"
 #include "language/resolver.hpp"
@@ -56,12 +52,8 @@ ir::Program parse(SourcePtr source, std::vector<Diagnostic>* warnings) {
 }
 
 ir::Program parse_file(const std::string& path, std::vector<Diagnostic>* warnings) {
-    std::ifstream file(path, std::ios::binary);
-    std::string text{std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
-    if (!file) {
-        throw Error(Fault::usage, fmt::format("cannot read '{}': {}", path, std::strerror(errno)));
-    }
-    return parse(std::make_shared<const Source>(path, std::move(text)), warnings);
+    return parse(std::make_shared<const Source>(path, read_text(path, language::kMaxFileBytes)),
+                 warnings);
 }
 
 }  // namespace peal

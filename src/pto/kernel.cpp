@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 // Compiling kernels, once for each content.
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <cstdlib>
 #include <filesystem>
-#include <fstream>
-#include <sstream>
 
 #include <fmt/format.h>
 
 #include "base/cache.hpp"
 #include "base/digest.hpp"
+#include "base/file.hpp"
 #include "peal/error.hpp"
 #include "peal/pto.hpp"
 #include "pto/embedded.hpp"
@@ -32,24 +32,24 @@ const std::string& Kernel::library() const { return state_->library; }
 
 namespace {
 
-std::string contents_of(const fs::path& path) {
-    std::ifstream file(path, std::ios::binary);
-    std::ostringstream text;
-    text << file.rdbuf();
-    return text.str();
-}
+constexpr std::uint64_t kMostSourceBytes = std::uint64_t{256} << 20;  // with all it includes
+constexpr std::uint64_t kMostLibraryBytes = std::uint64_t{1} << 30;
+constexpr int kMostAttempts = 3;
 
-std::string read_source(const std::string& path) {
+void require_source(const std::string& path) {
     std::error_code error;
     const fs::file_status status = fs::status(path, error);
     if (!fs::exists(status)) {
         throw Error(Fault::usage, fmt::format("there is no file '{}'", path));
     }
-    std::ifstream file(path, std::ios::binary);
-    if (!fs::is_regular_file(status) || !file) {
+    if (!fs::is_regular_file(status) || euidaccess(path.c_str(), R_OK) != 0) {
         throw Error(Fault::usage, fmt::format("cannot read '{}'", path));
     }
-    return contents_of(path);
+}
+
+// What is there if it is a file of ours; otherwise nothing.
+std::string own_text(const fs::path& path, std::uint64_t most) {
+    return is_own_file(path) ? read_text(path, most) : std::string();
 }
 
 // The headers are put into the cache under the name of their content.
@@ -59,12 +59,33 @@ fs::path unpacked_headers(const fs::path& cache) {
     const fs::path place = cache / ("include-" + digest.text());
     for (const EmbeddedFile& file : embedded_headers()) {
         const fs::path header = place / file.path;
-        if (fs::exists(header)) continue;
-        fs::create_directories(header.parent_path());
-        publish(header, file.text);
+        make_private_directories(header.parent_path());
+        for (fs::path above = header.parent_path(); above != cache; above = above.parent_path()) {
+            require_private(above);
+        }
+        if (own_text(header, kMostSourceBytes) == file.text) continue;
+        std::error_code ignored;
+        fs::remove(header, ignored);
+        write_text(header, file.text, "header");
     }
     return place;
 }
+
+// A file that goes away with the object.
+class Draft {
+public:
+    explicit Draft(const fs::path& place) : path_(beside(place)) {}
+    ~Draft() {
+        std::error_code ignored;
+        fs::remove(path_, ignored);
+    }
+    Draft(const Draft&) = delete;
+    Draft& operator=(const Draft&) = delete;
+    const fs::path& path() const { return path_; }
+
+private:
+    fs::path path_;
+};
 
 std::string compiler_of(const KernelOptions& options) {
     const char* variable = std::getenv("CXX");
@@ -82,20 +103,17 @@ std::string compiler_of(const KernelOptions& options) {
     return found;
 }
 
+// The name of a library is made from all that the compiler reads, which the preprocessor tells:
+// which headers it finds, and what is in them, is its own affair.
 class Compilation {
 public:
     Compilation(const std::string& path, const KernelOptions& options)
         : path_(path),
           source_(fs::absolute(path).lexically_normal()),
-          text_(read_source(path)),
           compiler_(compiler_of(options)),
-          cache_(cache_directory()) {
+          cache_(cache_or_temporary_directory()) {
         command_ = {compiler_,
                     "-std=c++20",
-                    "-O1",
-                    "-g",
-                    "-fPIC",
-                    "-shared",
                     "-w",
                     "-x",
                     "c++",
@@ -105,76 +123,41 @@ public:
         for (const std::string& directory : options.include_directories) {
             command_.push_back("-I" + fs::absolute(directory).string());
         }
-        key_ = key();
     }
 
     // The library, made now or earlier.
     std::string library() const {
-        if (const fs::path found = find(); !found.empty()) return found;
-        return make();
+        std::string text = preprocessed();
+        if (const fs::path found = find(text); !found.empty()) return found;
+        for (int attempt = 0; attempt < kMostAttempts; ++attempt) {
+            const Draft draft(cache_ / "library");
+            compile(draft.path());
+            // Was it that text?
+            const std::string after = preprocessed();
+            if (after == text) return keep(draft.path(), text);
+            text = after;
+        }
+        throw Error(Fault::resource,
+                    fmt::format("{} or what it includes changes while it is compiled: wait until "
+                                "it is written",
+                                path_));
     }
 
 private:
-    // All that is known before compiling; the files that it includes are known after.
-    std::string key() const {
-        Digest digest;
-        for (const std::string& word : command_) digest.add(word);
-        struct stat compiler {};
-        if (stat(compiler_.c_str(), &compiler) == 0) {
-            digest.add(fmt::format("{} {} {}", compiler.st_size, compiler.st_mtim.tv_sec,
-                                   compiler.st_mtim.tv_nsec));
-        }
-        return digest.add(source_.string()).add(text_).text();
-    }
-    fs::path list_of_includes() const { return cache_ / (key_ + ".includes"); }
-
-    fs::path place_for(const std::vector<std::string>& includes) const {
-        Digest digest;
-        digest.add(key_);
-        for (const std::string& include : includes) digest.add(include).add(contents_of(include));
-        return cache_ / (digest.text() + ".so");
+    std::string preprocessed() const {
+        const Draft draft(cache_ / "text");
+        run({"-E", source_.string(), "-o", draft.path().string()});
+        return read_text(draft.path(), kMostSourceBytes);
     }
 
-    fs::path find() const {
-        std::ifstream list(list_of_includes());
-        if (!list) return {};
-        std::vector<std::string> includes;
-        for (std::string line; std::getline(list, line);) includes.push_back(line);
-        const fs::path place = place_for(includes);
-        return fs::exists(place) ? place : fs::path();
+    void compile(const fs::path& library) const {
+        run({"-O1", "-g", "-fPIC", "-shared", "-Wl,--no-undefined", source_.string(), "-o",
+             library.string()});
     }
 
-    std::string make() const {
-        const fs::path draft = beside(cache_ / key_);
-        const fs::path rule = beside(cache_ / key_);
-        const auto discard = [&] {
-            std::error_code ignored;
-            fs::remove(draft, ignored);
-            fs::remove(rule, ignored);
-        };
-        try {
-            compile(draft, rule);
-            const std::vector<std::string> includes = includes_from(contents_of(rule));
-            const fs::path place = place_for(includes);
-            std::string list;
-            for (const std::string& include : includes) list += include + "\n";
-            fs::rename(draft, place);
-            publish(list_of_includes(), list);
-            discard();
-            return place;
-        } catch (...) {
-            discard();
-            throw;
-        }
-    }
-
-    void compile(const fs::path& library, const fs::path& rule) const {
+    void run(const std::vector<std::string>& words) const {
         std::vector<std::string> command = command_;
-        for (const std::string& word :
-             {std::string("-Wl,--no-undefined"), std::string("-MMD"), std::string("-MF"),
-              rule.string(), source_.string(), std::string("-o"), library.string()}) {
-            command.push_back(word);
-        }
+        command.insert(command.end(), words.begin(), words.end());
         const ProgramEnd end = run_program(command);
         if (end.status == 0) return;
         throw Error(Fault::program,
@@ -182,34 +165,49 @@ private:
                                 end.output.empty() ? "(it says nothing)" : end.output));
     }
 
-    // "target: source a.hpp \<newline> b.hpp": what comes after the source.
-    std::vector<std::string> includes_from(const std::string& rule) const {
-        std::vector<std::string> files;
-        std::string file;
-        const auto end_file = [&] {
-            if (!file.empty()) files.push_back(std::exchange(file, {}));
-        };
-        for (std::size_t i = std::min(rule.find(": "), rule.size()) + 1; i < rule.size(); ++i) {
-            const char next = i + 1 < rule.size() ? rule[i + 1] : '\0';
-            if (rule[i] == '\\' && next == '\n') continue;
-            if (rule[i] == '\\' && next == ' ')
-                file += rule[++i];
-            else if (rule[i] == ' ' || rule[i] == '\n')
-                end_file();
-            else
-                file += rule[i];
+    // All that decides what the library does.
+    std::string key(const std::string& text) const {
+        Digest digest;
+        for (const std::string& word : command_) digest.add(word);
+        struct stat compiler {};
+        if (stat(compiler_.c_str(), &compiler) == 0) {
+            digest.add(fmt::format("{} {} {}", compiler.st_size, compiler.st_mtim.tv_sec,
+                                   compiler.st_mtim.tv_nsec));
         }
-        end_file();
-        std::erase(files, source_.string());
-        return files;
+        for (const char* name : {"COMPILER_PATH", "GCC_EXEC_PREFIX", "LIBRARY_PATH"}) {
+            const char* value = std::getenv(name);
+            digest.add(value ? value : "");
+        }
+        return digest.add(source_.string()).add(text).text();
+    }
+
+    // A short file by the name of the text has the name of the library, which is its content's.
+    fs::path pointer(const std::string& text) const { return cache_ / (key(text) + ".library"); }
+    fs::path place_for(const std::string& digest) const { return cache_ / (digest + ".so"); }
+
+    fs::path find(const std::string& text) const {
+        // The assembler's own includes are not in the text.
+        if (text.find(".incbin") != std::string::npos) return {};
+        const std::string digest = own_text(pointer(text), kMostSourceBytes);
+        const fs::path place = place_for(digest);
+        const bool is_whole =
+            !digest.empty() && Digest().add(own_text(place, kMostLibraryBytes)).text() == digest;
+        return is_whole ? place : fs::path();
+    }
+
+    fs::path keep(const fs::path& library, const std::string& text) const {
+        const std::string digest = Digest().add(read_text(library, kMostLibraryBytes)).text();
+        const fs::path place = place_for(digest);
+        fs::rename(library, place);
+        write_text(pointer(text), digest, "name of a library");
+        return place;
     }
 
     std::string path_;
     fs::path source_;
-    std::string text_, compiler_;
+    std::string compiler_;
     fs::path cache_;
     std::vector<std::string> command_;
-    std::string key_;
 };
 
 }  // namespace
@@ -218,6 +216,7 @@ Kernel Kernel::compile(const std::string& path, const KernelOptions& options) {
     auto state = std::make_shared<State>();
     state->name = fs::path(path).stem();
     state->path = path;
+    require_source(path);
     state->library = Compilation(path, options).library();
     require_entry(path, state->library);
     return Kernel(std::move(state));

@@ -3,12 +3,12 @@
 #include "peal/worker.hpp"
 
 #include <algorithm>
-#include <fstream>
 #include <mutex>
 #include <utility>
 
 #include <fmt/format.h>
 
+#include "base/file.hpp"
 #include "peal/error.hpp"
 #include "worker/arena.hpp"
 #include "worker/devices.hpp"
@@ -297,10 +297,7 @@ void Worker::close() { impl_->close(); }
 std::vector<TaskTiming> Worker::timings() const { return impl_->scheduler->timings(); }
 
 void Worker::write_trace(const std::string& path) const {
-    std::ofstream file(path, std::ios::binary);
-    file << to_trace(timings());
-    file.close();
-    if (!file) throw Error(Fault::resource, fmt::format("cannot write the trace to {}", path));
+    write_text(path, to_trace(timings()), "trace");
 }
 
 }  // namespace peal

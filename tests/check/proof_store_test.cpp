@@ -449,8 +449,8 @@ TEST_F(CheckOnce, WithoutADirectoryItIsACheckAndSaysSoOnce) {
     waitpid(child, &status, 0);
     EXPECT_EQ(status, 0);
     EXPECT_EQ(text_of(cache_.path() + "/told"),
-              "peal: proofs are not kept: cannot write to the cache /dev/null/x: name another "
-              "directory in PEAL_CACHE\n");
+              "peal: proofs are not kept: /dev/null/x cannot be made: name another directory in "
+              "PEAL_CACHE\n");
 }
 
 }  // namespace proof_store_test

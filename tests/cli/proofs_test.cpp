@@ -165,8 +165,8 @@ TEST(PealProofs, ACacheThatCannotBeWrittenStopsNoRun) {
     EXPECT_EQ(ran.exit_code, 0);
     EXPECT_THAT(ran.out, HasSubstr(kChecked));
     EXPECT_EQ(ran.err,
-              "peal: proofs are not kept: cannot write to the cache /dev/null/x: name another "
-              "directory in PEAL_CACHE\n");
+              "peal: proofs are not kept: /dev/null/x cannot be made: name another directory in "
+              "PEAL_CACHE\n");
 }
 
 TEST(PealProofs, CommandsRunAtOnce) {

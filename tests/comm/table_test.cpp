@@ -260,7 +260,8 @@ TEST(Profile, ComesFromTheEnvironment) {
     EXPECT_EQ(applicable_table().origin, path);
     EXPECT_EQ(applicable_table().rules, table.rules);
     std::filesystem::remove(path);
-    EXPECT_EQ(message_of(Fault::usage, applicable_table), "profile " + path + ": cannot be read");
+    EXPECT_EQ(message_of(Fault::usage, applicable_table),
+              "cannot read the profile '" + path + "': No such file or directory");
 }
 
 TEST(Profile, NoneMeansBuiltIn) {

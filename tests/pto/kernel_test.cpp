@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Compiling kernels, and the headers they are compiled against.
+#include <sys/stat.h>
+#include <unistd.h>
+
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 
@@ -23,7 +26,8 @@ TEST(PtoKernel, IsCompiledOnceForEachContent) {
     const KernelFolder folder;
     const std::string path = folder.write(
         "kernel.cpp", std::string(kKernelHead) + "#include \"steps.hpp\"\n" +
-                          "extern \"C\" void kernel_entry(int64_t*) { pipe_barrier(kPipe); }\n");
+                          "#ifndef OTHER\n#define OTHER kPipe\n#endif\n"
+                          "extern \"C\" void kernel_entry(int64_t*) { pipe_barrier(OTHER); }\n");
     folder.write("steps.hpp", "inline constexpr pipe_t kPipe = PIPE_V;\n");
     const Kernel first = Kernel::compile(path);
     EXPECT_EQ(first.name(), "kernel");
@@ -34,7 +38,7 @@ TEST(PtoKernel, IsCompiledOnceForEachContent) {
     const Kernel second = Kernel::compile(path);
     EXPECT_NE(second.library(), first.library()) << "an included file has changed";
     KernelOptions options;
-    options.defines = {"UNUSED=1"};
+    options.defines = {"OTHER=PIPE_M"};
     EXPECT_NE(Kernel::compile(path, options).library(), second.library());
     EXPECT_EQ(libraries_in(folder), 3u);
 }
@@ -46,9 +50,96 @@ TEST(PtoKernel, IsNotTakenFromWhereEverybodyMayPutOne) {
     std::filesystem::create_directory(cache);
     std::filesystem::permissions(cache, std::filesystem::perms::all);
     const std::string path = folder.write_body("");
-    EXPECT_EQ(error_of(folder, [&] { Kernel::compile(path); }),
-              "the cache cache belongs to somebody else, or everybody may write to it: name a "
-              "directory of your own in PEAL_CACHE");
+    testing::internal::CaptureStderr();
+    const std::string library = Kernel::compile(path).library();
+    EXPECT_EQ(Kernel::compile(path).library(), library) << "for this process it is kept";
+    EXPECT_EQ(testing::internal::GetCapturedStderr(),
+              "peal: what is compiled is not kept: " + cache.string() +
+                  " can be written by others: chmod go-w it or name another directory in "
+                  "PEAL_CACHE\n");
+    EXPECT_EQ(libraries_in(folder), 0u);
+    EXPECT_FALSE(library.starts_with(cache.string())) << library;
+    struct stat status {};
+    ASSERT_EQ(stat(std::filesystem::path(library).parent_path().c_str(), &status), 0);
+    EXPECT_EQ(status.st_mode & 0777, 0700u);
+}
+
+TEST(PtoKernel, IsCompiledElsewhereWithoutAHome) {
+    const KernelFolder folder;
+    for (const char* name : {"PEAL_CACHE", "XDG_CACHE_HOME", "HOME"}) unsetenv(name);
+    testing::internal::CaptureStderr();
+    const std::string library = Kernel::compile(folder.write_body("")).library();
+    EXPECT_EQ(testing::internal::GetCapturedStderr(),
+              "peal: what is compiled is not kept: there is no place for a cache, HOME is not set: "
+              "name a directory in PEAL_CACHE\n");
+    EXPECT_FALSE(std::filesystem::exists(fmt::format("/tmp/peal-{}", getuid()))) << library;
+}
+
+// Somebody may have put files there before the directory was closed to others.
+TEST(PtoKernel, ThatWasDamagedOrPlantedIsMadeAgain) {
+    const KernelFolder folder;
+    const std::string path = folder.write_body("");
+    const std::string library = Kernel::compile(path).library();
+    std::ofstream(library, std::ios::app) << "more";
+    const std::string again = Kernel::compile(path).library();
+    EXPECT_EQ(again, library);
+    EXPECT_EQ(error_of(folder, [&] { Kernel::compile(path); }), "");
+    for (const auto& file :
+         std::filesystem::recursive_directory_iterator(folder.path() / "cache")) {
+        if (file.path().filename() == "tensor.h") std::ofstream(file.path()) << "#error planted\n";
+    }
+    std::filesystem::remove(library);
+    EXPECT_EQ(error_of(folder, [&] { Kernel::compile(path); }), "");
+}
+
+// A proof is about the kernel that is there now.
+class PtoStaleKernel : public testing::Test {
+protected:
+    std::string kernel(const std::string& include) const {
+        return folder_.write("kernel.cpp", kKernelHead + include +
+                                               "\nextern \"C\" void kernel_entry(int64_t*) { "
+                                               "pipe_barrier(kPipe); }\n");
+    }
+    void header(const std::string& name, const std::string& pipe) const {
+        std::filesystem::create_directories((folder_.path() / name).parent_path());
+        folder_.write(name, "inline constexpr pipe_t kPipe = " + pipe + ";\n");
+    }
+    std::string instruction(const std::string& path, const KernelOptions& options = {}) const {
+        const Plan plan = trace(Kernel::compile(path, options), {}, 1)[0];
+        return to_text(plan.instructions.at(0), plan);
+    }
+
+    KernelFolder folder_;
+};
+
+TEST_F(PtoStaleKernel, IsSeenWhateverItsHeadersAreCalled) {
+    for (const std::string name : {"a#b.hpp", "a$b.hpp", "a b.hpp", "a\\b.hpp", "a:b.hpp"}) {
+        const std::string path = kernel("#include \"" + name + "\"");
+        header(name, "PIPE_V");
+        EXPECT_EQ(instruction(path), "pipe_barrier vector") << name;
+        header(name, "PIPE_ALL");
+        EXPECT_EQ(instruction(path), "pipe_barrier all") << name;
+    }
+}
+
+TEST_F(PtoStaleKernel, IsSeenWhenAHeaderHidesAnother) {
+    const std::string path = kernel("#include <steps.hpp>");
+    KernelOptions options;
+    options.include_directories = {folder_.path() / "first", folder_.path() / "second"};
+    std::filesystem::create_directory(folder_.path() / "first");
+    header("second/steps.hpp", "PIPE_V");
+    EXPECT_EQ(instruction(path, options), "pipe_barrier vector");
+    header("first/steps.hpp", "PIPE_ALL");
+    EXPECT_EQ(instruction(path, options), "pipe_barrier all");
+}
+
+TEST_F(PtoStaleKernel, IsSeenWhenAHeaderThatWasAskedForAppears) {
+    const std::string path = kernel(
+        "#if __has_include(\"steps.hpp\")\n#include \"steps.hpp\"\n#else\n"
+        "inline constexpr pipe_t kPipe = PIPE_V;\n#endif");
+    EXPECT_EQ(instruction(path), "pipe_barrier vector");
+    header("steps.hpp", "PIPE_ALL");
+    EXPECT_EQ(instruction(path), "pipe_barrier all");
 }
 
 TEST(PtoKernel, FindsIncludesAndDefinesOfTheCaller) {
