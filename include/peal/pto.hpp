@@ -29,12 +29,14 @@ namespace peal::pto {
 struct KernelOptions {
     std::string compiler;  // empty: $CXX, or c++
     std::vector<std::string> include_directories;
-    std::vector<std::string> defines;  // "NAME" or "NAME=value"
+    std::vector<std::string> defines;                // "NAME" or "NAME=value"
+    std::chrono::milliseconds load_timeout{10'000};  // of what it does before its entry is called
 };
 
 // A kernel's source, compiled with the system's compiler against Peal's PTO headers. What was
-// compiled before, from the same text and headers with the same options, is taken from the cache
-// ($PEAL_CACHE, or peal/ in the user's cache directory).
+// compiled before, from all the same text that the preprocessor finds and with the same options, is
+// taken from the cache ($PEAL_CACHE, or peal/ in the user's cache directory). Where that cannot be
+// used, a temporary directory takes its place, and stderr says so.
 class Kernel {
 public:
     // Throws Error(usage) if the file cannot be read, Error(program) with the compiler's words if

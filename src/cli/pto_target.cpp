@@ -127,7 +127,9 @@ std::optional<std::uint64_t> preset_count(const TargetOptions& options) {
 
 pto::Kernel compile_kernel(const TargetOptions& options) {
     refuse_program_options(options);
-    return pto::Kernel::compile(options.target, options.compiler);
+    pto::KernelOptions compiler = options.compiler;
+    compiler.load_timeout = trace_options(options).timeout;
+    return pto::Kernel::compile(options.target, compiler);
 }
 
 Target trace_kernel(const pto::Kernel& kernel, const TargetOptions& options) {

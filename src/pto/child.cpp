@@ -1,16 +1,25 @@
 // SPDX-License-Identifier: Apache-2.0
+// Between us and the child stands a warden. What the child starts becomes the warden's when its own
+// parent ends, so the warden can end all of it. It does so when the child has ended, or when its
+// leash is dropped: a pipe whose other end we hold, and lose when we end ourselves.
 #include "pto/child.hpp"
 
 #include <poll.h>
 #include <signal.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <array>
 #include <cerrno>
+#include <charconv>
 #include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <vector>
 
 #include <fmt/format.h>
 
@@ -20,7 +29,23 @@
 namespace peal::pto {
 namespace {
 
-using Deadline = std::function<ChildClock::time_point()>;
+using std::chrono::milliseconds;
+
+constexpr int kLookMilliseconds = 10;     // where the system has no pidfd
+constexpr milliseconds kToEndAll{2'000};  // for the warden, after the leash is dropped
+
+int wait_for(pid_t child) {
+    int status = 0;
+    while (waitpid(child, &status, 0) < 0 && errno == EINTR) {
+    }
+    return status;
+}
+
+Descriptor pidfd_of(pid_t child) {
+    return Descriptor(static_cast<int>(syscall(SYS_pidfd_open, child, 0)));
+}
+
+// ---------------------------------------------------------------------------- the child
 
 [[noreturn]] void become_child(pid_t parent, int descriptor, const std::function<void(int)>& body) {
     setpgid(0, 0);
@@ -29,26 +54,152 @@ using Deadline = std::function<ChildClock::time_point()>;
     const rlimit no_core{0, 0};
     setrlimit(RLIMIT_CORE, &no_core);
     dup2(STDERR_FILENO, STDOUT_FILENO);
-    for (const int signal : {SIGINT, SIGTERM, SIGPIPE, SIGCHLD, SIGALRM}) ::signal(signal, SIG_DFL);
     body(descriptor);
     _exit(0);
 }
 
-// Reads until the child has closed its end. Returns false at the deadline.
-bool listen(int descriptor, const Deadline& deadline, std::string& said) {
-    std::array<char, 1 << 16> buffer;
+// ---------------------------------------------------------------------------- the warden
+
+// What it reports.
+struct Outcome {
+    int error = 0;   // no child could be made
+    int status = 0;  // as waitpid gives it
+};
+
+pid_t parent_of(const std::filesystem::path& process) {
+    std::ifstream file(process / "stat");
+    const std::string text{std::istreambuf_iterator<char>(file), {}};
+    // "12 (name) S 11 ...": a name may have parentheses in it.
+    const std::size_t after = text.rfind(')');
+    if (after == std::string::npos || after + 4 >= text.size()) return 0;
+    pid_t parent = 0;
+    std::from_chars(text.data() + after + 4, text.data() + text.size(), parent);
+    return parent;
+}
+
+std::vector<pid_t> own_children() {
+    std::vector<pid_t> children;
+    std::error_code error;
+    const pid_t self = getpid();
+    for (std::filesystem::directory_iterator at("/proc", error), end; !error && at != end;
+         at.increment(error)) {
+        const std::string name = at->path().filename();
+        pid_t process = 0;
+        const auto [rest, trouble] =
+            std::from_chars(name.data(), name.data() + name.size(), process);
+        const bool is_process = trouble == std::errc() && rest == name.data() + name.size();
+        if (is_process && parent_of(at->path()) == self) children.push_back(process);
+    }
+    return children;
+}
+
+// Those that are ended leave theirs to us, until there are none.
+void end_descendants() {
     while (true) {
-        const auto left =
-            std::chrono::ceil<std::chrono::milliseconds>(deadline() - ChildClock::now()).count();
+        pid_t reaped = 0;
+        do {
+            reaped = waitpid(-1, nullptr, WNOHANG);
+        } while (reaped > 0);
+        if (reaped < 0) return;
+        const std::vector<pid_t> children = own_children();
+        if (children.empty()) return;  // there is no /proc
+        for (const pid_t child : children) kill(child, SIGKILL);
+        waitpid(-1, nullptr, 0);
+    }
+}
+
+// Until it has ended, or the leash is dropped.
+int watch(pid_t child, int leash) {
+    const Descriptor pidfd = pidfd_of(child);
+    while (true) {
+        int status = 0;
+        if (waitpid(child, &status, WNOHANG) == child) return status;
+        std::array<pollfd, 2> waits = {{{leash, POLLIN, 0}, {pidfd.get(), POLLIN, 0}}};
+        poll(waits.data(), waits.size(), pidfd.get() < 0 ? kLookMilliseconds : -1);
+        if (waits[0].revents == 0) continue;
+        kill(child, SIGKILL);
+        return wait_for(child);
+    }
+}
+
+struct Post {
+    Channel leash;    // to the warden
+    Channel speech;   // from the child
+    Channel outcome;  // from the warden
+};
+
+[[noreturn]] void become_warden(Post& post, const std::function<void(int)>& body) {
+    for (const int signal : {SIGINT, SIGTERM, SIGPIPE, SIGCHLD, SIGALRM}) ::signal(signal, SIG_DFL);
+    setpgid(0, 0);
+    prctl(PR_SET_CHILD_SUBREAPER, 1);
+    post.leash.writer.close();
+    post.speech.reader.close();
+    post.outcome.reader.close();
+    const pid_t self = getpid();
+    Outcome outcome;
+    const pid_t child = fork();
+    if (child == 0) {
+        post.leash.reader.close();
+        post.outcome.writer.close();
+        become_child(self, post.speech.writer.get(), body);
+    }
+    post.speech.writer.close();
+    if (child < 0) {
+        outcome.error = errno;
+    } else {
+        outcome.status = watch(child, post.leash.reader.get());
+        kill(-child, SIGKILL);
+        end_descendants();
+    }
+    say(post.outcome.writer.get(), &outcome, sizeof(outcome));
+    _exit(0);
+}
+
+// ---------------------------------------------------------------------------- we
+
+// Waits for the descriptor until the deadline. Returns false then.
+bool wait_until(int descriptor, const std::function<ChildClock::time_point()>& deadline) {
+    while (true) {
+        const auto left = std::chrono::ceil<milliseconds>(deadline() - ChildClock::now()).count();
         if (left <= 0) return false;
         pollfd wait{descriptor, POLLIN, 0};
         const int ready = poll(&wait, 1, static_cast<int>(std::min<long long>(left, 60'000)));
-        if (ready < 0 && errno != EINTR) return true;
-        if (ready <= 0) continue;
-        const ssize_t got = ::read(descriptor, buffer.data(), buffer.size());
-        if (got == 0) return true;
-        if (got > 0) said.append(buffer.data(), static_cast<std::size_t>(got));
+        if (ready > 0 || (ready < 0 && errno != EINTR)) return true;
     }
+}
+
+// Reads until nobody can say more, or a limit is reached.
+void listen(int descriptor, const ChildLimits& limits, ChildEnd& end) {
+    std::array<char, 1 << 16> buffer;
+    while (true) {
+        if (!wait_until(descriptor, limits.deadline)) {
+            end.timed_out = true;
+            return;
+        }
+        const ssize_t got = ::read(descriptor, buffer.data(), buffer.size());
+        if (got == 0 || (got < 0 && errno != EINTR)) return;
+        if (got > 0) end.said.append(buffer.data(), static_cast<std::size_t>(got));
+        end.said_too_much = end.said.size() > limits.most(end.said);
+        if (end.said_too_much) return;
+    }
+}
+
+// A warden that says nothing was ended itself.
+Outcome wait_for_warden(pid_t warden, Post& post, const ChildLimits& limits, ChildEnd& end) {
+    const int outcome = post.outcome.reader.get();
+    const bool is_over = !end.timed_out && !end.said_too_much;
+    if (is_over && !wait_until(outcome, limits.deadline)) end.timed_out = true;
+    post.leash.writer.close();
+    const auto last = ChildClock::now() + kToEndAll;
+    Outcome said{0, SIGKILL};
+    if (wait_until(outcome, [&] { return last; })) {
+        const ssize_t got = ::read(outcome, &said, sizeof(said));
+        if (got != sizeof(said)) said = {0, SIGKILL};
+    }
+    kill(-warden, SIGKILL);
+    kill(warden, SIGKILL);
+    wait_for(warden);
+    return said;
 }
 
 }  // namespace
@@ -64,29 +215,26 @@ void say(int descriptor, const void* data, std::size_t bytes) {
     }
 }
 
-ChildEnd run_in_child(const std::function<void(int)>& body, const Deadline& deadline) {
-    Channel channel;
-    const pid_t parent = getpid();
-    const pid_t child = fork();
-    if (child < 0) {
+ChildEnd run_in_child(const std::function<void(int)>& body, const ChildLimits& limits) {
+    Post post;
+    const pid_t warden = fork();
+    if (warden < 0) {
         throw Error(Fault::resource, fmt::format("no child process: {}", std::strerror(errno)));
     }
-    if (child == 0) {
-        channel.reader.close();
-        become_child(parent, channel.writer.get(), body);
-    }
-    setpgid(child, child);
-    channel.writer.close();
+    if (warden == 0) become_warden(post, body);
+    setpgid(warden, warden);
+    post.leash.reader.close();
+    post.speech.writer.close();
+    post.outcome.writer.close();
     ChildEnd end;
-    end.timed_out = !listen(channel.reader.get(), deadline, end.said);
-    // Whatever the kernel started ends with it.
-    if (end.timed_out) kill(child, SIGKILL);
-    int status = 0;
-    while (waitpid(child, &status, 0) < 0 && errno == EINTR) {
+    listen(post.speech.reader.get(), limits, end);
+    const Outcome outcome = wait_for_warden(warden, post, limits, end);
+    if (outcome.error != 0) {
+        throw Error(Fault::resource,
+                    fmt::format("no child process: {}", std::strerror(outcome.error)));
     }
-    kill(-child, SIGKILL);
-    if (WIFSIGNALED(status)) end.signal = WTERMSIG(status);
-    if (WIFEXITED(status)) end.status = WEXITSTATUS(status);
+    if (WIFSIGNALED(outcome.status)) end.signal = WTERMSIG(outcome.status);
+    if (WIFEXITED(outcome.status)) end.status = WEXITSTATUS(outcome.status);
     return end;
 }
 

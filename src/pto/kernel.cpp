@@ -218,7 +218,7 @@ Kernel Kernel::compile(const std::string& path, const KernelOptions& options) {
     state->path = path;
     require_source(path);
     state->library = Compilation(path, options).library();
-    require_entry(path, state->library);
+    require_entry(path, state->library, options.load_timeout);
     return Kernel(std::move(state));
 }
 

@@ -376,6 +376,51 @@ private:
     void* memory_;
 };
 
+// Takes a message apart; calls `fail`, which does not return, where it ends too early.
+template <class Fail>
+class Scanner {
+public:
+    Scanner(std::string_view text, Fail fail) : left_(text), fail_(fail) {}
+
+    void take(void* to, std::size_t bytes) {
+        if (bytes > left_.size()) fail_();
+        if (bytes > 0) std::memcpy(to, left_.data(), bytes);
+        left_.remove_prefix(bytes);
+    }
+    std::string_view word() {
+        const std::size_t end = left_.find('\0');
+        if (end == std::string_view::npos) fail_();
+        const std::string_view found = left_.substr(0, end);
+        left_.remove_prefix(end + 1);
+        return found;
+    }
+    bool is_at_end() const { return left_.empty(); }
+
+private:
+    std::string_view left_;
+    Fail fail_;
+};
+
+// How much may be said, after it has begun like this: a recording says how long it is.
+class SpeechLimit {
+public:
+    explicit SpeechLimit(std::uint64_t max_operations) : max_operations_(max_operations) {}
+
+    std::size_t operator()(std::string_view said) const {
+        std::uint64_t count = 0;
+        if (said.size() < 1 + sizeof(count) || said[0] != static_cast<char>(Message::recording)) {
+            return kOther;
+        }
+        std::memcpy(&count, said.data() + 1, sizeof(count));
+        return kOther + std::min(count, max_operations_) * (sizeof(Recorded) + kName);
+    }
+
+private:
+    static constexpr std::size_t kOther = 1 << 20;  // and the files of a recording
+    static constexpr std::size_t kName = 64;        // of an instruction
+    std::uint64_t max_operations_;
+};
+
 class Listener {
 public:
     Listener(const KernelRun& run, const Progress& progress) : run_(run), progress_(progress) {}
@@ -385,11 +430,12 @@ public:
             fail("the kernel does not return: it was stopped after {} ms{}",
                  run_.options.timeout.count(), last_instruction());
         }
-        const std::string said = end.said.empty() ? std::string() : end.said.substr(1);
+        if (end.said_too_much) refuse_report();
+        const std::string_view said = std::string_view(end.said).substr(end.said.empty() ? 0 : 1);
         switch (end.said.empty() ? Message() : static_cast<Message>(end.said[0])) {
             case Message::recording: return read(said);
             case Message::words: fail("{}", said);
-            case Message::sentence: throw Error(Fault::program, said);
+            case Message::sentence: throw Error(Fault::program, std::string(said));
             case Message::crash: fail_by(said);
         }
         if (end.signal != 0) {
@@ -409,34 +455,66 @@ private:
                                 fmt::format(format, std::forward<Args>(args)...)));
     }
 
+    // The kernel can have overwritten where it ends.
+    template <std::size_t kSize>
+    static std::string_view within(const char (&text)[kSize]) {
+        return {text, strnlen(text, kSize)};
+    }
+
     std::string last_instruction() const {
         if (progress_.operations == 0) return "; it issued no instruction";
-        return fmt::format("; its last instruction was {} ({}:{}), number {}", progress_.name,
-                           std::filesystem::path(progress_.file).filename().string(),
+        return fmt::format("; its last instruction was {} ({}:{}), number {}",
+                           within(progress_.name),
+                           std::filesystem::path(within(progress_.file)).filename().string(),
                            progress_.line, progress_.operations);
     }
 
-    static Recording read(const std::string& text) {
-        Recording recording;
+    // The kernel can write into the channel, too: nothing is believed.
+    Recording read(std::string_view text) const {
+        Scanner scanner(text, [this] { refuse_report(); });
         std::uint64_t counts[2];
-        std::memcpy(counts, text.data(), sizeof(counts));
+        scanner.take(counts, sizeof(counts));
+        if (counts[0] > run_.options.max_operations || counts[1] > text.size()) refuse_report();
+        Recording recording;
         recording.operations.resize(counts[0]);
-        if (counts[0] > 0) {
-            std::memcpy(static_cast<void*>(recording.operations.data()),
-                        text.data() + sizeof(counts), counts[0] * sizeof(Recorded));
+        scanner.take(recording.operations.data(), counts[0] * sizeof(Recorded));
+        for (std::uint64_t i = 0; i < counts[1]; ++i) {
+            recording.files.emplace_back(scanner.word());
         }
-        const char* next = text.data() + sizeof(counts) + counts[0] * sizeof(Recorded);
-        const auto word = [&] {
-            const std::string_view found(next);
-            next += found.size() + 1;
-            return found;
-        };
-        for (std::uint64_t i = 0; i < counts[1]; ++i) recording.files.emplace_back(word());
         for (Recorded& one : recording.operations) {
-            one.operation.name = interned(word());
+            if (!makes_sense(one, recording.files.size())) refuse_report();
+            one.operation.name = interned(scanner.word());
             one.operation.file = nullptr;
         }
+        if (!scanner.is_at_end()) refuse_report();
         return recording;
+    }
+
+    [[noreturn]] void refuse_report() const {
+        fail(
+            "what its process reports makes no sense: does the kernel write to descriptors that "
+            "it has not opened?");
+    }
+
+    static bool makes_sense(const Recorded& one, std::size_t files) {
+        // Bytes that are none of these would be no values of their types.
+        const auto is_up_to = [](const auto& value, auto last) {
+            unsigned char byte = 0;
+            static_assert(sizeof(value) == sizeof(byte));
+            std::memcpy(&byte, &value, sizeof(byte));
+            return byte <= static_cast<unsigned char>(last);
+        };
+        const device::Operation& operation = one.operation;
+        return is_up_to(operation.op, device::Op::pipe_barrier) && one.file < files &&
+               std::all_of(std::begin(operation.tile), std::end(operation.tile),
+                           [&](const device::TileOperand& tile) {
+                               return is_up_to(tile.is_assigned, 1) &&
+                                      is_up_to(tile.type, device::Type::u8);
+                           }) &&
+               std::all_of(std::begin(operation.memory), std::end(operation.memory),
+                           [&](const device::MemoryOperand& memory) {
+                               return is_up_to(memory.type, device::Type::u8);
+                           });
     }
 
     // Instructions have a few dozen names.
@@ -447,9 +525,11 @@ private:
         return found->first.c_str();
     }
 
-    [[noreturn]] void fail_by(const std::string& said) const {
+    [[noreturn]] void fail_by(std::string_view said) const {
         Crash crash;
-        std::memcpy(&crash, said.data(), std::min(sizeof(crash), said.size()));
+        if (said.size() != sizeof(crash)) refuse_report();
+        std::memcpy(&crash, said.data(), sizeof(crash));
+        if (crash.frame_count < 0 || crash.frame_count > Crash::kMaxFrames) refuse_report();
         const bool touched = crash.signal == SIGSEGV || crash.signal == SIGBUS;
         const auto location = touched ? run_.addresses->find(crash.address) : std::nullopt;
         const std::string frames = backtrace_of(crash);
@@ -503,15 +583,22 @@ private:
 
 Recording record(const KernelRun& run) {
     const SharedProgress progress;
+    // A kernel that writes over its progress does not get more time than all its calls may take.
+    const auto calls = static_cast<int>(run.generations.size()) + 1;
+    const auto last = ChildClock::now() + calls * run.options.timeout;
+    const ChildLimits limits{
+        [&] { return std::min(progress->began.load() + run.options.timeout, last); },
+        SpeechLimit(run.options.max_operations)};
     const ChildEnd end =
-        run_in_child([&](int descriptor) { Child(run, descriptor, *progress).trace(); },
-                     [&] { return progress->began.load() + run.options.timeout; });
+        run_in_child([&](int descriptor) { Child(run, descriptor, *progress).trace(); }, limits);
     return Listener(run, *progress).recording(end);
 }
 
-void require_entry(const std::string& kernel, const std::string& library) {
+void require_entry(const std::string& kernel, const std::string& library,
+                   std::chrono::milliseconds timeout) {
+    constexpr std::string_view kFine = "fine";
     const auto look = [&](int descriptor) {
-        const auto answer = [&](const std::string& text) {
+        const auto answer = [&](std::string_view text) {
             say(descriptor, text.data(), text.size());
             _exit(0);
         };
@@ -524,16 +611,22 @@ void require_entry(const std::string& kernel, const std::string& library) {
         const auto version = reinterpret_cast<Version>(dlsym(handle, "peal_pto_version"));
         if (!version) return answer("uses no PTO instruction: include pto/pto-inst.hpp");
         if (version() != device::kVersion) return answer("was compiled with other PTO headers");
-        answer("fine");
+        answer(kFine);
     };
-    const auto deadline = ChildClock::now() + std::chrono::seconds(10);
-    const ChildEnd end = run_in_child(look, [&] { return deadline; });
-    if (end.said == "fine") return;
-    throw Error(
-        Fault::program,
-        fmt::format(
-            "{} {}", kernel,
-            end.said.empty() ? "cannot be loaded: its start-up code ends the process" : end.said));
+    const auto deadline = ChildClock::now() + timeout;
+    const ChildEnd end = run_in_child(look, {[&] { return deadline; }, SpeechLimit(0)});
+    if (end.said == kFine && !end.timed_out) return;
+    const auto reason = [&]() -> std::string {
+        if (end.timed_out) {
+            return fmt::format(
+                "cannot be loaded: its start-up code does not return: it was stopped after {} ms",
+                timeout.count());
+        }
+        if (end.said_too_much) return "cannot be loaded: its start-up code floods the tracer";
+        if (!end.said.empty()) return end.said;
+        return "cannot be loaded: its start-up code ends the process";
+    };
+    throw Error(Fault::program, fmt::format("{} {}", kernel, reason()));
 }
 
 }  // namespace peal::pto

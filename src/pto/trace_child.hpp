@@ -43,7 +43,9 @@ struct KernelRun {
 // by a constant.
 Recording record(const KernelRun& run);
 
-// Throws Error(program) unless the library has an entry and was made with headers of ours.
-void require_entry(const std::string& kernel, const std::string& library);
+// Throws Error(program) unless the library has an entry, was made with headers of ours, and is
+// loaded within the time.
+void require_entry(const std::string& kernel, const std::string& library,
+                   std::chrono::milliseconds timeout);
 
 }  // namespace peal::pto
