@@ -125,6 +125,7 @@ struct CheckOptions {
     std::uint64_t max_states = 100'000'000;
     std::uint64_t max_memory_bytes = std::uint64_t{8} << 30;
     double max_seconds = 600;
+    double seconds_spent = 0;     // of them, before the check: making the plans
     bool explain = false;         // fill CheckReport::explanations (linear method only)
     bool find_redundant = false;  // fill CheckReport::redundant when the plans prove
     std::size_t max_violations = 8;

@@ -3,8 +3,10 @@
 // known), fuse (tile round trips disappear).
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -30,6 +32,8 @@ struct Bindings {
 struct CompileOptions {
     bool fuse = true;
     std::uint64_t max_instructions = 4'000'000;  // per rank; more is an Error(program)
+    // When plans must be made; later is an Error(bound).
+    std::optional<std::chrono::steady_clock::time_point> deadline;
 };
 
 // One rank's plan of a kernel in a lowered program. Throws Error(usage) when a binding is missing,

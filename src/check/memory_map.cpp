@@ -11,14 +11,16 @@
 namespace peal::checker {
 namespace {
 
-constexpr std::uint64_t kMostCells = std::uint64_t{1} << 27;
-
 class MemoryMap {
 public:
     explicit MemoryMap(Model& model) : model_(model) {}
 
     void build() {
         for (const CheckStage& stage : *model_.stages) add_stage(stage);
+        for (Storage& storage : model_.storages) {
+            if (storage.kind == BufferKind::signal) make_symmetric(storage);
+        }
+        for (std::size_t stage = 0; stage < model_.stages->size(); ++stage) note_cells(stage);
         for (Storage& storage : model_.storages) {
             if (storage.kind == BufferKind::signal) {
                 place_cells(storage);
@@ -82,6 +84,25 @@ private:
         storage.bytes[rank] = std::max(storage.bytes[rank], bytes);
     }
 
+    // When all stages have said how far apart cells are, and how many there are.
+    void note_cells(std::size_t stage) {
+        for (const Plan& plan : *(*model_.stages)[stage].plans) {
+            for (const Instruction& instruction : plan.instructions) {
+                if (const auto* notify = std::get_if<Notify>(&instruction.action)) {
+                    note_cell(stage, plan, notify->cell);
+                } else if (const auto* wait = std::get_if<Wait>(&instruction.action)) {
+                    note_cell(stage, plan, wait->cell);
+                }
+            }
+        }
+    }
+
+    void note_cell(std::size_t stage, const Plan& plan, const Cell& cell) {
+        Storage& storage = model_.storages[model_.storage_of[stage][cell.buffer]];
+        const std::uint64_t stride = plan.buffers[cell.buffer].cell_stride;
+        storage.used.push_back(storage.number_at(cell, stride));
+    }
+
     RegionId add_regions(RegionKind kind, const std::string& name,
                          const std::vector<std::uint64_t>& bytes) {
         const auto first = static_cast<RegionId>(model_.regions.size());
@@ -95,18 +116,20 @@ private:
         storage.first_region = add_regions(RegionKind::data, storage.name, storage.bytes);
     }
 
-    void place_cells(Storage& storage) {
-        storage.first_cell = static_cast<CellId>(model_.cells.size());
+    static void make_symmetric(Storage& storage) {
         const std::uint64_t most = *std::max_element(storage.bytes.begin(), storage.bytes.end());
         std::fill(storage.bytes.begin(), storage.bytes.end(), most);
-        const std::uint64_t cells = storage.cells_per_rank() * storage.bytes.size();
-        if (cells > kMostCells) {
-            misuse("'{}' has {} cells on all ranks, at most {} can be followed", storage.name,
-                   cells, kMostCells);
-        }
+    }
+
+    void place_cells(Storage& storage) {
+        storage.first_cell = static_cast<CellId>(model_.cells.size());
+        std::sort(storage.used.begin(), storage.used.end());
+        storage.used.erase(std::unique(storage.used.begin(), storage.used.end()),
+                           storage.used.end());
+        storage.used.shrink_to_fit();
         CellInfo cell;
         cell.element = storage.element;
-        model_.cells.resize(model_.cells.size() + cells, cell);
+        model_.cells.resize(model_.cells.size() + storage.used.size(), cell);
         if (storage.cell_grain % kCacheLineBytes != 0) {
             storage.first_region = add_regions(RegionKind::lines, storage.name, storage.bytes);
         }

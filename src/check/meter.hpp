@@ -57,7 +57,7 @@ private:
             reported_ = progress_.seconds;
             options_.progress(progress_);
         }
-        if (progress_.seconds < options_.max_seconds) return;
+        if (progress_.seconds + options_.seconds_spent < options_.max_seconds) return;
         throw BoundReached{fmt::format("{} seconds", options_.max_seconds)};
     }
 

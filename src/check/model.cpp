@@ -52,7 +52,7 @@ void bound_values(Model& model) {
 const Storage& Model::storage_of_cell(CellId cell) const {
     const auto holds = [&](const Storage& storage) {
         return storage.kind == BufferKind::signal && storage.first_cell <= cell &&
-               cell - storage.first_cell < storage.cells_per_rank() * storage.bytes.size();
+               cell - storage.first_cell < storage.used.size();
     };
     return *std::find_if(storages.begin(), storages.end(), holds);
 }
@@ -78,7 +78,7 @@ std::string text_of(const Region& region, std::uint64_t begin, std::uint64_t end
 std::string text_of_cell(const Model& model, CellId cell) {
     if (model.cells[cell].role != CellRole::signal) return "flag";
     const Storage& storage = model.storage_of_cell(cell);
-    const std::uint64_t number = cell - storage.first_cell;
+    const std::uint64_t number = storage.number_of(cell);
     return fmt::format("{}[{}]@{}", storage.name, number % storage.cells_per_rank(),
                        number / storage.cells_per_rank());
 }

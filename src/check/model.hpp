@@ -4,6 +4,7 @@
 // like signals are, so neither method knows about pipes.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -87,13 +88,27 @@ struct Storage {
     std::string name;
     BufferKind kind = BufferKind::argument;
     Element element = Element::i32;
-    std::vector<std::uint64_t> bytes;      // by rank
-    std::uint64_t cell_grain = 0;          // signals: distance of neighbouring cells
-    RegionId first_region = kNone;         // of rank 0; signals: their lines, if they are packed
-    CellId first_cell = kNone;             // of cell 0 on rank 0
+    std::vector<std::uint64_t> bytes;  // by rank
+    std::uint64_t cell_grain = 0;      // signals: distance of neighbouring cells
+    RegionId first_region = kNone;     // of rank 0; signals: their lines, if they are packed
+    // Signals: which cells are notified or waited for, in order, counted over the ranks; the first
+    // of them is `first_cell`. Nothing is kept of the others.
+    std::vector<std::uint64_t> used;
+    CellId first_cell = kNone;
     std::vector<std::int64_t> generation;  // signals: at the start of each call, and at the end
 
     std::uint64_t cells_per_rank() const { return cell_grain == 0 ? 0 : bytes[0] / cell_grain; }
+    std::uint64_t number_at(const Cell& cell, std::uint64_t stride) const {
+        return static_cast<std::uint64_t>(cell.rank) * cells_per_rank() +
+               cell.index * stride / cell_grain;
+    }
+    // The cell of a number, or kNone if nobody uses it; and back.
+    CellId cell_of(std::uint64_t number) const {
+        const auto at = std::lower_bound(used.begin(), used.end(), number);
+        if (at == used.end() || *at != number) return kNone;
+        return first_cell + static_cast<CellId>(at - used.begin());
+    }
+    std::uint64_t number_of(CellId cell) const { return used[cell - first_cell]; }
 };
 
 // What the meaning of a stage says about one rank.

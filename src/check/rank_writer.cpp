@@ -171,9 +171,7 @@ private:
     CellId cell_of(const Cell& cell) const {
         const Storage& storage = storage_of(cell.buffer);
         const std::uint64_t stride = model_.plan(call_, rank_).buffers[cell.buffer].cell_stride;
-        return static_cast<CellId>(
-            storage.first_cell + static_cast<std::uint64_t>(cell.rank) * storage.cells_per_rank() +
-            cell.index * stride / storage.cell_grain);
+        return storage.cell_of(storage.number_at(cell, stride));
     }
 
     std::int64_t now(const Cell& cell, const Value& value) const {

@@ -63,7 +63,7 @@ template <class Each>
 void touch_line(const Model& model, Event event, Each&& each) {
     const Op& notify = model.agents[event.agent].ops[event.op + 1];
     const Storage& storage = model.storage_of_cell(notify.cell);
-    const std::uint64_t number = notify.cell - storage.first_cell;
+    const std::uint64_t number = storage.number_of(notify.cell);
     const auto owner = static_cast<RegionId>(number / storage.cells_per_rank());
     const std::uint64_t mine = number % storage.cells_per_rank() * storage.cell_grain;
     const RegionId region = storage.first_region + owner;
@@ -71,12 +71,12 @@ void touch_line(const Model& model, Event event, Each&& each) {
     if (notify.notify != NotifyOp::set) return;
     const std::uint64_t line = mine / kCacheLineBytes * kCacheLineBytes;
     const std::uint64_t end = std::min(line + kCacheLineBytes, storage.bytes[0]);
-    const CellId first = storage.first_cell + static_cast<CellId>(owner * storage.cells_per_rank());
+    const std::uint64_t first = owner * storage.cells_per_rank();
     for (std::uint64_t at =
              (line + storage.cell_grain - 1) / storage.cell_grain * storage.cell_grain;
          at < end; at += storage.cell_grain) {
-        const CellInfo& cell = model.cells[first + at / storage.cell_grain];
-        if (at != mine && !cell.writers.empty()) {
+        const CellId cell = storage.cell_of(first + at / storage.cell_grain);
+        if (at != mine && cell != kNone && !model.cells[cell].writers.empty()) {
             each(region, at, at + storage.cell_grain,
                  use_of_line((mine - line) / storage.cell_grain));
         }

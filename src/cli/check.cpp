@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // peal check: prove a program over every interleaving, or show the shortest way it breaks.
-#include <cstdio>
-#include <fstream>
+#include <chrono>
 
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
 
+#include "base/file.hpp"
 #include "check/proof_store.hpp"
 #include "cli/check_jobs.hpp"
 #include "cli/check_report.hpp"
@@ -26,6 +26,8 @@ struct CheckArguments {
     bool json = false;
 };
 
+constexpr double kMostSeconds = 1e9;  // that clocks can count
+
 void show_progress(const CheckProgress& progress) {
     const double rate =
         progress.seconds > 0 ? static_cast<double>(progress.states) / progress.seconds : 0;
@@ -34,31 +36,49 @@ void show_progress(const CheckProgress& progress) {
                progress.seconds);
 }
 
-// Written beside its place and moved there, so that no half of a file is ever seen.
-void write_whole(const std::string& path, const std::string& text) {
-    const std::string part = path + ".part";
-    std::ofstream file(part, std::ios::binary);
-    file << text;
-    file.close();
-    if (!file || std::rename(part.c_str(), path.c_str()) != 0) {
-        std::remove(part.c_str());
-        throw Error(Fault::resource, fmt::format("cannot write '{}'", path));
-    }
-}
-
 struct Run {
     SubjectResult result;
     CheckJob deciding;  // what result.last speaks of
 };
 
+// The bounds hold for the making of plans and the checking of them together.
+CheckReport make_and_check(const CheckArguments& arguments, const CheckSubject& subject,
+                           CheckJob& job) {
+    using Clock = std::chrono::steady_clock;
+    const auto start = Clock::now();
+    const auto seconds = [&] {
+        return std::chrono::duration<double>(Clock::now() - start).count();
+    };
+    CheckOptions options = arguments.options;
+    const bool is_short = options.max_seconds < kMostSeconds;
+    const std::chrono::duration<double> most(is_short ? options.max_seconds : kMostSeconds);
+    const auto deadline = start + std::chrono::duration_cast<Clock::duration>(most);
+    try {
+        job = make_job(arguments.command, subject, job.nranks, job.count, deadline);
+    } catch (const Error& error) {
+        if (error.fault() != Fault::bound) throw;
+        CheckReport report;
+        report.verdict = Verdict::bound;
+        report.calls = options.calls;
+        report.seconds = seconds();
+        report.bound = fmt::format("{} seconds: {}", options.max_seconds, error.what());
+        return report;
+    }
+    options.seconds_spent = seconds();
+    const std::vector<CheckStage> stages = job.calls.stages();
+    const CheckReport report = check(stages, options);
+    keep_proof(stages, options, report);
+    return report;
+}
+
 Run check_subject(const CheckArguments& arguments, const CheckSubject& subject) {
     Run run;
     run.result.subject = &subject;
     for (const auto& [nranks, count] : subject.points) {
-        CheckJob job = make_job(arguments.command, subject, nranks, count);
-        const std::vector<CheckStage> stages = job.calls.stages();
-        const CheckReport report = check(stages, arguments.options);
-        keep_proof(stages, arguments.options, report);
+        CheckJob job;
+        job.nranks = nranks;
+        job.count = count;
+        const CheckReport report = make_and_check(arguments, subject, job);
         SubjectResult& result = run.result;
         ++result.checks;
         result.events += report.events;
@@ -114,7 +134,8 @@ void print_findings(const Run& run, const CheckArguments& arguments) {
 void write_svg(const Run& run, const std::string& path) {
     if (run.result.last.violations.empty()) return;
     const std::vector<CheckStage> stages = run.deciding.calls.stages();
-    write_whole(path, draw::to_svg(draw::diagram_of(run.result.last.violations.front(), stages)));
+    const Violation& violation = run.result.last.violations.front();
+    write_text(path, draw::to_svg(draw::diagram_of(violation, stages)), "picture");
 }
 
 int run_check(CheckArguments arguments) {

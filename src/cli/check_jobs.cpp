@@ -2,18 +2,20 @@
 #include "cli/check_jobs.hpp"
 
 #include <algorithm>
-#include <fstream>
 #include <sstream>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "base/file.hpp"
 #include "check/static_rules.hpp"
 #include "cli/pto_target.hpp"
 #include "peal/error.hpp"
 
 namespace peal::cli {
 namespace {
+
+constexpr std::uint64_t kMostPlanBytes = std::uint64_t{256} << 20;  // of a file of plans
 
 constexpr std::string_view kManyCounts = "P+1, 4P+3, 1, P-1, 0";
 
@@ -82,14 +84,6 @@ std::vector<CheckSubject> collective_subjects(const CheckCommand& command, Colle
     return subjects;
 }
 
-std::string read_file(const std::string& path) {
-    std::ifstream file(path, std::ios::binary);
-    if (!file) bad_usage(fmt::format("cannot read '{}'", path));
-    std::stringstream text;
-    text << file.rdbuf();
-    return text.str();
-}
-
 // A kernel has lengths to vary when its symbol n is left open.
 bool has_open_length(const TargetOptions& options) {
     const Target target = resolve(options);
@@ -102,8 +96,8 @@ bool has_open_length(const TargetOptions& options) {
 }
 
 // A collective that runs before: the default recipe, of the same size and type where that applies.
-void add_earlier(CheckJob& job, const CheckCommand& command, const std::string& text, int nranks,
-                 std::uint64_t count) {
+void add_earlier(CheckJob& job, const CheckCommand& command, const std::string& text,
+                 const CompileOptions& making) {
     const auto colon = text.find(':');
     const auto kind = collective_from(text.substr(0, colon));
     if (!kind)
@@ -111,16 +105,16 @@ void add_earlier(CheckJob& job, const CheckCommand& command, const std::string& 
             "--after: there is no collective '{}'; write a name or name:algorithm", text));
     TargetOptions options = command.target;
     options.algorithm = colon == std::string::npos ? "auto" : text.substr(colon + 1);
-    options.count = count;
+    options.count = job.count;
     options.settings.clear();
     options.placement = Placement::separate;
-    const Collective collective = collective_for(*kind, options, nranks);
-    job.calls.add(collective, compile(collective, nranks));
+    const Collective collective = collective_for(*kind, options, job.nranks);
+    job.calls.add(collective, compile(collective, job.nranks, making));
 }
 
 CheckJob plan_file_job(const CheckCommand& command) {
     CheckJob job;
-    std::vector<Plan> plans = plans_from_json(read_file(command.target.target));
+    std::vector<Plan> plans = plans_from_json(read_text(command.target.target, kMostPlanBytes));
     if (plans.empty()) bad_usage(fmt::format("{} has no plans", command.target.target));
     checker::plan_violations({{&plans, nullptr, {}}});  // or the ranks have no meaning together
     job.nranks = static_cast<int>(plans.size());
@@ -186,19 +180,20 @@ std::vector<CheckSubject> subjects_of(const CheckCommand& command) {
 }
 
 CheckJob make_job(const CheckCommand& command, const CheckSubject& subject, int nranks,
-                  std::uint64_t count) {
+                  std::uint64_t count, std::chrono::steady_clock::time_point deadline) {
     if (ends_with(command.target.target, ".json")) return plan_file_job(command);
     CheckJob job;
     job.nranks = nranks;
     job.count = count;
-    for (const std::string& earlier : command.after)
-        add_earlier(job, command, earlier, nranks, count);
+    CompileOptions making;
+    making.deadline = deadline;
+    for (const std::string& earlier : command.after) add_earlier(job, command, earlier, making);
     TargetOptions options = subject.options;
     options.ranks = nranks;
     options.count = count;
     const Target target =
         subject.pto_kernel ? trace_kernel(*subject.pto_kernel, options) : resolve(options);
-    std::vector<Plan> plans = plans_for(target);
+    std::vector<Plan> plans = plans_for(target, making);
     const auto collective = collective_of(target, options, command.expect, plans);
     if (collective) {
         job.calls.add(*collective, std::move(plans));

@@ -2,6 +2,7 @@
 // What `peal check` has to do: plan sets of one program for several rank counts and lengths.
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -40,7 +41,8 @@ struct CheckSubject {
 
 std::vector<int> parse_ranks(const std::string& text);
 std::vector<CheckSubject> subjects_of(const CheckCommand& command);
+// Throws Error(bound) when the plans are not made by the deadline.
 CheckJob make_job(const CheckCommand& command, const CheckSubject& subject, int nranks,
-                  std::uint64_t count);
+                  std::uint64_t count, std::chrono::steady_clock::time_point deadline);
 
 }  // namespace peal::cli

@@ -32,16 +32,17 @@ std::string source_line(const Step& step, const std::vector<CheckStage>& stages)
                         : fmt::format("{}: {}", plan.source->full_place(line), text);
 }
 
-std::string ranks_text(const CheckSubject& subject) {
-    const int first = subject.points.front().first;
-    const int last = subject.points.back().first;
+// A file of plans knows itself how many there are.
+std::string ranks_text(const SubjectResult& result) {
+    const auto& points = result.subject->points;
+    const int first = points.front().first == 0 ? result.last_nranks : points.front().first;
+    const int last = points.back().first == 0 ? result.last_nranks : points.back().first;
     return first == last ? std::to_string(first) : fmt::format("{}..{}", first, last);
 }
 
 // Where a proof failed, only that point is spoken of.
 std::pair<std::string, std::string> scope(const SubjectResult& result) {
-    if (result.last.verdict == Verdict::proved)
-        return {ranks_text(*result.subject), result.subject->counts};
+    if (result.last.verdict == Verdict::proved) return {ranks_text(result), result.subject->counts};
     const bool has_length = !result.subject->counts.empty();
     return {std::to_string(result.last_nranks),
             has_length ? std::to_string(result.last_count) : "-"};

@@ -266,9 +266,9 @@ Target resolve(const TargetOptions& options) {
     return target;
 }
 
-std::vector<Plan> plans_for(const Target& target) {
+std::vector<Plan> plans_for(const Target& target, const CompileOptions& options) {
     if (target.is_pto()) return target.traced;
-    return compile(target.program, target.kernel, target.bindings, target.nranks);
+    return compile(target.program, target.kernel, target.bindings, target.nranks, options);
 }
 
 }  // namespace peal::cli

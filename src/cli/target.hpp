@@ -88,7 +88,7 @@ Collective expected_collective(std::string_view option, const std::string& expec
 std::optional<Collective> collective_of(const Target& target, const TargetOptions& options,
                                         const std::string& expect, const std::vector<Plan>& plans);
 
-std::vector<Plan> plans_for(const Target& target);
+std::vector<Plan> plans_for(const Target& target, const CompileOptions& options = {});
 
 // Throws Error(usage): the command line asks for something that cannot be.
 [[noreturn]] void bad_usage(const std::string& message);

@@ -13,6 +13,15 @@ namespace {
 // Rounds of a loop that emit nothing cost time too.
 constexpr std::uint64_t kRoundsPerInstruction = 16;
 
+constexpr std::uint64_t kRoundsPerLook = 1 << 12;  // at the clock
+
+void require_time(const CompileOptions& options, int rank, int nranks) {
+    if (!options.deadline || std::chrono::steady_clock::now() < *options.deadline) return;
+    throw Error(
+        Fault::bound,
+        fmt::format("the time is over before the plan of rank {} of {} is made", rank, nranks));
+}
+
 void require_rank(int rank, int nranks) {
     if (nranks < 1 || nranks > kMaxRanks) {
         throw Error(Fault::usage, fmt::format("expected 1..{} ranks, found {}", kMaxRanks, nranks));
@@ -99,6 +108,7 @@ void Specialiser::count_round(Span where) {
         fail(where, fmt::format("the loops take more than {} rounds", limit),
              "plans are unrolled: use fewer, larger pieces, or raise max_instructions");
     }
+    if (rounds_ % kRoundsPerLook == 0) require_time(options_, plan_.rank, plan_.nranks);
 }
 
 std::string Specialiser::who() const {
@@ -112,6 +122,7 @@ const std::string& Specialiser::signal_name(std::uint16_t signal) const {
 Plan specialise(const ResolvedKernel& kernel, const Bindings& bindings, int rank, int nranks,
                 const CompileOptions& options) {
     require_rank(rank, nranks);
+    require_time(options, rank, nranks);
     require_bindings(kernel, bindings);
     return Specialiser(kernel, bindings, rank, nranks, options).run();
 }
