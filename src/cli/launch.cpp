@@ -132,8 +132,12 @@ int launch(const LaunchCommand& command) {
     }
     if (output) output->start();
     const shm::JobEnd verdict = supervisor.wait();
-    if (output) output->finish();
+    const int lost = output ? output->finish() : 0;
     if (verdict.first_failed >= 0) fmt::print(stderr, "peal: launch: {}\n", verdict.story);
+    if (lost != 0 && verdict.status == 0) {
+        reject(Fault::resource,
+               fmt::format("cannot write what the ranks said: {}", std::strerror(lost)));
+    }
     return verdict.status;
 }
 

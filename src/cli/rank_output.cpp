@@ -23,7 +23,8 @@ namespace {
                             std::strerror(errno)));
 }
 
-void write_all(int descriptor, std::string_view text) {
+// Returns 0 or an error number.
+int write_all(int descriptor, std::string_view text) {
     while (!text.empty()) {
         const ssize_t written = write(descriptor, text.data(), text.size());
         if (written >= 0) {
@@ -32,9 +33,10 @@ void write_all(int descriptor, std::string_view text) {
             pollfd ready = {descriptor, POLLOUT, 0};
             poll(&ready, 1, -1);
         } else if (errno != EINTR) {
-            return;  // nobody is there to tell
+            return errno;
         }
     }
+    return 0;
 }
 
 void close_one(int& descriptor) {
@@ -78,10 +80,12 @@ void RankOutput::start() {
     thread_ = std::thread([this] { pass_on(); });
 }
 
-void RankOutput::finish() {
-    if (!thread_.joinable()) return;
-    eventfd_write(stop_, 1);
-    thread_.join();
+int RankOutput::finish() {
+    if (thread_.joinable()) {
+        eventfd_write(stop_, 1);
+        thread_.join();
+    }
+    return lost_;
 }
 
 void RankOutput::pass_on() {
@@ -108,14 +112,19 @@ void RankOutput::drain(Stream& stream) {
     char piece[65536];
     const ssize_t bytes = stream.from < 0 ? 0 : read(stream.from, piece, sizeof piece);
     if (bytes > 0) {
-        write_all(stream.to, stream.lines.add({piece, static_cast<std::size_t>(bytes)}));
+        pass_on(stream, stream.lines.add({piece, static_cast<std::size_t>(bytes)}));
     } else if (bytes == 0) {
         end(stream);
     }
 }
 
+void RankOutput::pass_on(const Stream& stream, std::string_view text) {
+    const int error = write_all(stream.to, text);
+    if (lost_ == 0) lost_ = error;
+}
+
 void RankOutput::end(Stream& stream) {
-    write_all(stream.to, stream.lines.finish());
+    pass_on(stream, stream.lines.finish());
     close_one(stream.from);
 }
 

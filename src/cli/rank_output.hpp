@@ -2,6 +2,7 @@
 // The output of ranks through pipes, so that each line can say which rank it comes from.
 #pragma once
 
+#include <string_view>
 #include <thread>
 #include <vector>
 
@@ -22,8 +23,9 @@ public:
     // When all children are there: passes their lines on, from a thread of its own, so that a
     // reader who is slow holds up nothing else.
     void start();
-    // When all children have ended: returns when all that they wrote is passed on.
-    void finish();
+    // When all children have ended: returns when all that they wrote is passed on, with 0 or the
+    // number of the first error that kept some of it from its reader.
+    int finish();
 
 private:
     struct Stream {
@@ -35,10 +37,12 @@ private:
 
     void pass_on();
     void drain(Stream& stream);
-    static void end(Stream& stream);
+    void end(Stream& stream);
+    void pass_on(const Stream& stream, std::string_view text);
 
     std::vector<Stream> streams_;  // two for each rank
     int stop_ = -1;                // readable when all children have ended
+    int lost_ = 0;                 // the first error of passing on
     std::thread thread_;
 };
 

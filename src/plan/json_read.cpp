@@ -298,7 +298,7 @@ Plan read_plan(const Place& place, const std::vector<SourcePtr>& sources) {
 Json parse_document(const std::string& text) {
     try {
         return Json::parse(text);
-    } catch (const Json::parse_error& error) {
+    } catch (const Json::exception& error) {  // no JSON, or a number that is too large
         const std::string_view what = error.what();
         const std::size_t begin = what.find("] ");  // after the library's own error number
         throw Error(Fault::program,

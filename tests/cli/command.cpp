@@ -21,9 +21,10 @@ namespace {
     for (const std::string& argument : arguments)
         argv.push_back(const_cast<char*>(argument.c_str()));
     argv.push_back(nullptr);
-    const int out_file = open(out.c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0600);
+    const int out_file = out.empty() ? -1 : open(out.c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0600);
     const int err_file = open(err.c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0600);
-    dup2(out_file, STDOUT_FILENO);
+    if (out_file >= 0) dup2(out_file, STDOUT_FILENO);
+    if (out_file < 0) close(STDOUT_FILENO);
     dup2(err_file, STDERR_FILENO);
     if (chdir(directory.c_str()) == 0) execv(PEAL_BINARY, argv.data());
     _exit(127);
@@ -48,18 +49,32 @@ std::string read_file(const std::string& path) {
     return text.str();
 }
 
-Ran peal(const std::vector<std::string>& arguments, const std::string& directory) {
-    const TemporaryFile out("out", "");
+namespace {
+
+Ran ran_into(const std::string& out, const std::vector<std::string>& arguments,
+             const std::string& directory) {
     const TemporaryFile err("err", "");
     const pid_t child = fork();
-    if (child == 0) become_peal(arguments, directory, out.path(), err.path());
+    if (child == 0) become_peal(arguments, directory, out, err.path());
     int status = 0;
     waitpid(child, &status, 0);
     Ran ran;
     ran.exit_code = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
-    ran.out = read_file(out.path());
     ran.err = read_file(err.path());
     return ran;
+}
+
+}  // namespace
+
+Ran peal(const std::vector<std::string>& arguments, const std::string& directory) {
+    const TemporaryFile out("out", "");
+    Ran ran = ran_into(out.path(), arguments, directory);
+    ran.out = read_file(out.path());
+    return ran;
+}
+
+Ran peal_into(const std::string& out, const std::vector<std::string>& arguments) {
+    return ran_into(out, arguments, PEAL_SOURCE_DIR);
 }
 
 }  // namespace peal::test

@@ -15,6 +15,9 @@ struct Ran {
 // In `directory`, or at the top of the source tree.
 Ran peal(const std::vector<std::string>& arguments, const std::string& directory = PEAL_SOURCE_DIR);
 
+// The same with its standard output in `out`, such as /dev/full; "" closes it.
+Ran peal_into(const std::string& out, const std::vector<std::string>& arguments);
+
 // A file in a directory of its own that goes away with the object.
 class TemporaryFile {
 public:
