@@ -8,7 +8,7 @@ SOURCES = $(shell find include src tests bench examples -name '*.hpp' -o -name '
 # $(call build,preset,options,targets) configures and builds.
 build = cmake --preset $(1) $(2) >/dev/null && cmake --build --preset $(1) $(3)
 
-.PHONY: help run test test-asan test-tsan test-stress check-soundness bench bench-quick bench-noise bench-kernels bench-compile bench-check bench-pto bench-wait bench-worker format style clang lint lint-changed clean
+.PHONY: help run test test-asan test-tsan test-stress fuzz check-soundness bench bench-quick bench-noise bench-kernels bench-compile bench-check bench-pto bench-wait bench-worker format style clang lint lint-changed clean
 
 help: ## show this list
 	@sed -n 's/^\([a-z-]*\):.* ## \(.*\)/make \1\t\2/p' Makefile | expand -t 20
@@ -39,6 +39,11 @@ test-stress: ## run the tests with processes and threads on busy cores, each REP
 	@tools/install-packages core tests
 	@$(call build,release,-DPEAL_TESTS=ON,--target test_engine test_comm test_worker test_cli)
 	@tools/on-busy-cores ctest --preset release -L concurrent -j 4 --repeat until-fail:$(REPEAT)
+
+fuzz: ## give the language, plans and profiles made-up input for SECONDS each, an hour unless said
+	@tools/install-packages core tests
+	@$(call build,fuzz,,--target fuzz_language fuzz_plans fuzz_profile)
+	@tools/fuzz build/fuzz $(SECONDS)
 
 check-soundness: ## compare the checker with a naive one on new random programs for SECONDS, an hour unless said
 	@tools/install-packages core tests
