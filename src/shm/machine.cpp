@@ -12,7 +12,23 @@
 #include <thread>
 #include <vector>
 
+#include "shm/cgroup.hpp"
+
 namespace peal::shm {
+namespace {
+
+std::uint64_t free_of_machine(const std::filesystem::path& root) {
+    std::ifstream file(root / "proc/meminfo");
+    std::string word;
+    while (file >> word) {
+        std::uint64_t kibibytes = 0;
+        if (word == "MemAvailable:" && file >> kibibytes) return kibibytes * 1024;
+        file.ignore(std::numeric_limits<std::streamsize>::max(), '\n');
+    }
+    return static_cast<std::uint64_t>(sysconf(_SC_AVPHYS_PAGES)) * page_bytes();
+}
+
+}  // namespace
 
 std::uint64_t page_bytes() {
     static const auto kPage = static_cast<std::uint64_t>(sysconf(_SC_PAGESIZE));
@@ -23,15 +39,8 @@ std::uint64_t physical_memory_bytes() {
     return static_cast<std::uint64_t>(sysconf(_SC_PHYS_PAGES)) * page_bytes();
 }
 
-std::uint64_t available_memory_bytes() {
-    std::ifstream file("/proc/meminfo");
-    std::string word;
-    while (file >> word) {
-        std::uint64_t kibibytes = 0;
-        if (word == "MemAvailable:" && file >> kibibytes) return kibibytes * 1024;
-        file.ignore(std::numeric_limits<std::streamsize>::max(), '\n');
-    }
-    return static_cast<std::uint64_t>(sysconf(_SC_AVPHYS_PAGES)) * page_bytes();
+std::uint64_t available_memory_bytes(const std::filesystem::path& root) {
+    return std::min(free_of_machine(root), cgroup_memory_left(root));
 }
 
 int available_cores() {

@@ -3,14 +3,16 @@
 #pragma once
 
 #include <cstdint>
+#include <filesystem>
 #include <string>
 
 namespace peal::shm {
 
 std::uint64_t physical_memory_bytes();
 
-// What can be touched now without pushing anything else out.
-std::uint64_t available_memory_bytes();
+// What can be touched now without pushing anything else out, and without being killed for it by a
+// control group. `root` is where /proc and /sys are.
+std::uint64_t available_memory_bytes(const std::filesystem::path& root = "/");
 
 std::uint64_t page_bytes();
 
