@@ -27,12 +27,6 @@ void Scheduler::settle(const TaskPtr& task, TaskState state) {
     if (when_quiet_ && pending_.empty()) when_quiet_();
 }
 
-// All their dependants have failed.
-void Scheduler::drop_settled() {
-    for (const TaskPtr& task : settled_) task->edges.clear();
-    settled_.clear();
-}
-
 void Scheduler::fail(const TaskPtr& task, std::exception_ptr error, Fault fault, std::string text) {
     task->error = std::move(error);
     task->error_text = std::move(text);
@@ -46,6 +40,10 @@ void Scheduler::fail(const TaskPtr& task, const Error& error) {
 }
 
 void Scheduler::fail_doomed(const TaskPtr& task) {
+    if (!task->doom.empty()) {
+        return fail(task, Error(Fault::wrong,
+                                fmt::format("{} was not run: {}", task->title(), task->doom)));
+    }
     fail(task, Error(task->cause->fault,
                      fmt::format("{} was not run, because {} failed: {}", task->title(),
                                  task->cause->title(), task->cause->error_text)));
@@ -82,14 +80,21 @@ TaskPtr Scheduler::fail_running(const std::function<std::string(const TaskNode&)
     return first;
 }
 
-// All that no device has been given and the host has not begun.
-void Scheduler::fail_unstarted(const std::string& why, const TaskPtr& cause) {
+// All that no device has been given and the host has not begun. What still runs is waited for by
+// those that follow it.
+void Scheduler::doom_unstarted(const std::string& why, const TaskPtr& cause) {
     for (std::deque<TaskPtr>& queue : ready_) queue.clear();
     host_queue_.clear();
-    for (const TaskPtr& task : unstarted()) {
-        if (task != cause) task->cause = cause;
-        fail(task, Error(Fault::wrong, fmt::format("{} was not run: {}", task->title(), why)));
+    const std::vector<TaskPtr> doomed = unstarted();
+    for (const TaskPtr& task : doomed) {
+        if (!task->doom.empty()) continue;
+        task->cause = cause;
+        task->doom = why;
     }
+    for (const TaskPtr& task : doomed) {
+        if (task->unmet == 0) fail_doomed(task);
+    }
+    propagate();
 }
 
 void Scheduler::device_died(int device, const std::string& story) {
@@ -113,8 +118,7 @@ void Scheduler::device_died(int device, const std::string& story) {
         if (!first) first = lost.task;
         fail(lost.task, Error(Fault::wrong, fmt::format("{}: {}", lost.task->title(), what)));
     }
-    fail_unstarted(what, first);
-    drop_settled();
+    doom_unstarted(what, first);
     changed_.notify_all();
 }
 
@@ -122,10 +126,9 @@ void Scheduler::abandon(const std::string& why) {
     const std::lock_guard lock(mutex_);
     if (!dispatcher_) return;
     drive();
-    fail_unstarted(why, fail_running([&](const TaskNode& task) {
+    doom_unstarted(why, fail_running([&](const TaskNode& task) {
                        return fmt::format("{} was ended: {}", task.title(), why);
                    }));
-    drop_settled();
     changed_.notify_all();
 }
 

@@ -64,7 +64,8 @@ public:
     // From now on `wake` is called when the last pending task is over, under the lock.
     void call_when_quiet(std::function<void()> wake);
     bool is_quiet() const;  // no task is pending
-    // Everything that no host task has begun and that is not over fails.
+    // Everything that no host task has begun and that is not over fails; what follows the host task
+    // at hand does so when that is over.
     void abandon(const std::string& why);
     // There are no devices any more, and their tasks have been abandoned.
     void forget_devices();
@@ -101,9 +102,8 @@ private:
     void fail(const TaskPtr& task, const Error& error);
     void fail_doomed(const TaskPtr& task);
     TaskPtr fail_running(const std::function<std::string(const TaskNode&)>& why);
-    void fail_unstarted(const std::string& why, const TaskPtr& cause);
+    void doom_unstarted(const std::string& why, const TaskPtr& cause);
     void settle(const TaskPtr& task, TaskState state);
-    void drop_settled();
     void cancel_members(const TaskNode& task) const;
 
     // scheduler_wait.cpp: waiting

@@ -140,8 +140,7 @@ void Scheduler::look_for_deadlock() {
         failure_ = why;
         state_.store(WorkerState::failed, std::memory_order_release);
     }
-    fail_unstarted(why, fail_running([&](const TaskNode&) { return why; }));
-    drop_settled();
+    doom_unstarted(why, fail_running([&](const TaskNode&) { return why; }));
     changed_.notify_all();
 }
 

@@ -96,7 +96,7 @@ public:
         return now == TaskState::done || now == TaskState::failed;
     }
     const TaskNode& root_cause() const { return cause ? *cause : *this; }
-    bool is_doomed() const { return cause != nullptr; }
+    bool is_doomed() const { return cause != nullptr || !doom.empty(); }
     std::string title() const { return fmt::format("task {} '{}'", id, name); }
     const Plan& plan_of(const TaskMember& member) const {
         return kernel->kernel->plans[static_cast<std::size_t>(member.rank)];
@@ -132,6 +132,9 @@ public:
     std::string error_text;
     Fault fault = Fault::wrong;
     TaskPtr cause;  // the task whose failure dooms this one; null: its failure is its own
+    // Why nothing is run any more; empty while it may run. A doomed task fails once those that it
+    // follows are over: until then they use what its owner may free when it is told.
+    std::string doom;
     mutable std::atomic<bool> told = false;  // its failure was reported by a wait
 
     TaskTiming timing;

@@ -3,6 +3,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <csignal>
 #include <cstring>
 #include <fstream>
@@ -91,6 +92,50 @@ kernel meet(sig: window i32[nranks]) {
     // Its partner can no longer be submitted: now it is a deadlock.
     EXPECT_THAT(message_of(Fault::wrong, [&] { independent.wait(); }),
                 ::testing::StartsWith("deadlock: no device can go on"));
+}
+
+// Whoever is told may free what the earlier task still writes.
+TEST_F(Deaths, FailATaskOnlyWhenThoseItFollowsAreOver) {
+    Worker worker({.ranks = 2});
+    std::vector<std::int32_t> a(4), b(4), c(4);
+    std::atomic<bool> open = false;
+    const Task first = worker.submit_host(
+        [&] {
+            open.wait(false);
+            a = numbers(4, 7);
+        },
+        {out(Tensor(a))});
+    const Task second = worker.submit(add_kernel(), 0, {Tensor(a), Tensor(b), 1});
+    const Task third = worker.submit(add_kernel(), 0, {Tensor(b), Tensor(c), 1});
+    while (first.state() != TaskState::running) std::this_thread::yield();
+    ASSERT_EQ(kill(worker.process_of(1), SIGKILL), 0);
+    await_failure(worker);
+    EXPECT_EQ(second.state(), TaskState::waiting);
+    EXPECT_EQ(third.state(), TaskState::waiting);
+    open = true;
+    open.notify_all();
+    EXPECT_EQ(message_of(Fault::wrong, [&] { third.wait(); }),
+              "task 3 'add' was not run: rank 1 was killed by signal 9 (Killed)");
+    EXPECT_EQ(first.state(), TaskState::done);
+    EXPECT_EQ(a, numbers(4, 7));
+    EXPECT_EQ(message_of(Fault::wrong, [&] { second.wait(); }),
+              "task 2 'add' was not run: rank 1 was killed by signal 9 (Killed)");
+}
+
+// The same behind a task of a device. Here that task can never end, which is a deadlock.
+TEST_F(Deaths, FailATaskOnlyWhenADeviceHasEndedThoseItFollows) {
+    Worker worker({.ranks = 2});
+    const Domain domain = pair(worker);
+    std::vector<std::int32_t> a(4), b(4);
+    const Task first = worker.submit(wait_kernel(), 0, {domain["sig"]});
+    const Task second =
+        worker.submit(add_kernel(), 0, {Tensor(a), Tensor(b), 1}, {.after = {first}});
+    while (first.state() != TaskState::running) std::this_thread::yield();
+    ASSERT_EQ(kill(worker.process_of(1), SIGKILL), 0);
+    await_failure(worker);
+    EXPECT_EQ(message_of(Fault::wrong, [&] { second.wait(); }),
+              "task 2 'add' was not run: rank 1 was killed by signal 9 (Killed)");
+    EXPECT_EQ(first.state(), TaskState::failed);
 }
 
 // Many deaths, at many points of a run; afterwards the worker works again.

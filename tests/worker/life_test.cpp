@@ -77,13 +77,19 @@ TEST_P(Life, CloseGivesUpAtItsDeadline) {
     std::vector<std::int32_t> a(4), b(4);
     const Task host = worker.submit_host([&] { open.wait(false); }, {out(Tensor(a))});
     const Task next = worker.submit(add_kernel(), 0, {Tensor(a), Tensor(b), 1});
+    const Domain domain = worker.allocate_domain(
+        {.name = "d", .windows = {{.name = "sig", .element = Element::i32, .cells = 1}}});
+    const Task held = worker.submit(wait_kernel(), 0, {domain["sig"]});
     std::thread closer([&] { worker.close(); });
-    EXPECT_EQ(message_of(Fault::wrong, [&] { next.wait(); }),
-              "task 2 'add' was not run: the worker was closed");
+    EXPECT_EQ(message_of(Fault::wrong, [&] { held.wait(); }),
+              "task 3 'hold' was ended: the worker was closed");
     EXPECT_EQ(host.state(), TaskState::running);  // it cannot be ended
+    EXPECT_EQ(next.state(), TaskState::waiting);  // and uses what `next` reads
     open = true;
     open.notify_all();
     closer.join();
+    EXPECT_EQ(message_of(Fault::wrong, [&] { next.wait(); }),
+              "task 2 'add' was not run: the worker was closed");
     EXPECT_EQ(worker.state(), WorkerState::closed);
     EXPECT_EQ(host.state(), TaskState::done);
 }
