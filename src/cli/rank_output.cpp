@@ -11,6 +11,7 @@
 #include <cerrno>
 #include <cstring>
 
+#include "base/thread.hpp"
 #include "peal/error.hpp"
 
 namespace peal::cli {
@@ -77,7 +78,7 @@ void RankOutput::redirect(int rank) const {
 
 void RankOutput::start() {
     for (Stream& stream : streams_) close_one(stream.into);
-    thread_ = std::thread([this] { pass_on(); });
+    thread_ = start_thread("the thread for the ranks' output", [this] { pass_on(); });
 }
 
 int RankOutput::finish() {

@@ -5,10 +5,9 @@
 
 #include <algorithm>
 #include <chrono>
-#include <system_error>
 #include <utility>
 
-#include "peal/error.hpp"
+#include "base/thread.hpp"
 
 namespace peal {
 namespace {
@@ -88,14 +87,11 @@ bool Crew::is_over() const { return unfinished_.load() == 0 || failed_.load(); }
 // ---------------------------------------------------------------------------- helpers
 
 void Crew::start_helpers() {
-    try {
-        while (helpers_.size() + 1 < threads_wanted_) {
-            helpers_.emplace_back(&Crew::help, this, helpers_.size() + 1);
-        }
-    } catch (const std::system_error& error) {
-        throw Error(Fault::resource,
-                    fmt::format("engine: cannot start thread {} of {}: {}", helpers_.size() + 2,
-                                threads_wanted_, error.what()));
+    while (helpers_.size() + 1 < threads_wanted_) {
+        const std::size_t place = helpers_.size() + 1;
+        helpers_.push_back(
+            start_thread(fmt::format("thread {} of {} of the engine", place + 1, threads_wanted_),
+                         [this, place] { help(place); }));
     }
 }
 

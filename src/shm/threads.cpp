@@ -2,10 +2,10 @@
 #include <fmt/format.h>
 
 #include <exception>
-#include <system_error>
 #include <thread>
 #include <vector>
 
+#include "base/thread.hpp"
 #include "peal/error.hpp"
 #include "shm/ranks.hpp"
 
@@ -42,11 +42,11 @@ void run_threads(int nranks, const RankBody& body) {
     threads.reserve(nranks);
     for (int rank = 0; rank < nranks; ++rank) {
         try {
-            threads.emplace_back([&, rank] { failures[rank] = failure_of(world, rank, body); });
-        } catch (const std::system_error& error) {
-            failures[rank] = std::make_exception_ptr(
-                Error(Fault::resource, fmt::format("cannot start rank {} of {} as a thread: {}",
-                                                   rank, nranks, error.what())));
+            threads.push_back(
+                start_thread(fmt::format("rank {} of {} as a thread", rank, nranks),
+                             [&, rank] { failures[rank] = failure_of(world, rank, body); }));
+        } catch (const Error&) {
+            failures[rank] = std::current_exception();
             world->raise_alarm(rank);
             break;
         }

@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "base/thread.hpp"
 #include "worker/scheduler.hpp"
 
 namespace peal::worker {
@@ -52,8 +53,14 @@ void Scheduler::post_host_task(const TaskPtr& task) {
         return fail(task, Error(Fault::wrong, fmt::format("{} was not run: the worker is closed",
                                                           task->title())));
     }
+    try {
+        if (!host_thread_.joinable()) {
+            host_thread_ = start_thread("the thread of host tasks", [this] { run_host_tasks(); });
+        }
+    } catch (const Error& error) {
+        return fail(task, Error(error.fault(), fmt::format("{}: {}", task->title(), error.what())));
+    }
     host_queue_.push_back(task);
-    if (!host_thread_.joinable()) host_thread_ = std::thread([this] { run_host_tasks(); });
     host_work_.notify_one();
 }
 

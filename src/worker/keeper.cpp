@@ -12,6 +12,7 @@
 
 #include <fmt/format.h>
 
+#include "base/thread.hpp"
 #include "peal/error.hpp"
 
 namespace peal::worker {
@@ -53,11 +54,13 @@ Keeper::Keeper(std::shared_ptr<const Arena> arena, std::shared_ptr<Scheduler> sc
       bell_(new_bell()) {
     std::promise<void> started;
     std::future<void> answer = started.get_future();
-    thread_ = std::thread(&Keeper::run, this, std::move(started));
     try {
+        thread_ = start_thread(
+            "the thread that keeps the devices",
+            [this, promise = std::move(started)]() mutable { run(std::move(promise)); });
         answer.get();
     } catch (...) {
-        thread_.join();
+        if (thread_.joinable()) thread_.join();
         close(bell_);
         throw;
     }

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <cstring>
-#include <system_error>
 #include <thread>
 
 #include <fmt/format.h>
 
+#include "base/thread.hpp"
 #include "peal/error.hpp"
 #include "worker/crew.hpp"
 #include "worker/device.hpp"
@@ -17,14 +16,13 @@ public:
     Threads(const Arena& arena, int host_bell) : arena_(arena) {
         try {
             for (int rank = 0; rank < arena.devices(); ++rank) {
-                threads_.emplace_back(
-                    [&arena, rank, host_bell] { Device(arena, rank, host_bell).run(); });
+                threads_.push_back(start_thread(
+                    fmt::format("device {} of {} as a thread", rank, arena.devices()),
+                    [&arena, rank, host_bell] { Device(arena, rank, host_bell).run(); }));
             }
-        } catch (const std::system_error& error) {
+        } catch (const Error&) {
             dismiss();
-            throw Error(Fault::resource,
-                        fmt::format("cannot start device {} of {} as a thread: {}", threads_.size(),
-                                    arena.devices(), error.what()));
+            throw;
         }
     }
     ~Threads() override { dismiss(); }

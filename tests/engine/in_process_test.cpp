@@ -6,6 +6,7 @@
 #include <thread>
 
 #include "engine/hand_made.hpp"
+#include "support/no_threads.hpp"
 
 namespace peal {
 namespace in_process_test {
@@ -40,6 +41,25 @@ void expect_allreduce(InProcessEngine& engine, const std::vector<Plan>& plans, W
                 << "rank " << rank << " of " << nranks << ", element " << i << ", call " << call;
         }
     }
+}
+
+TEST(InProcess, SaysWhenThereAreNoMoreThreads) {
+    const auto plans = mesh_allreduce(4, 33);
+    World world(plans);
+    InProcessEngine engine(4, {3, std::nullopt});
+    {
+        const test::NoThreads none;
+        try {
+            engine.run(plans, world.bindings());
+            FAIL() << "nothing was thrown";
+        } catch (const Error& error) {
+            EXPECT_EQ(error.fault(), Fault::resource);
+            EXPECT_STREQ(error.what(),
+                         "cannot start thread 2 of 3 of the engine: Resource temporarily "
+                         "unavailable; end other programs or raise `ulimit -u`");
+        }
+    }
+    expect_allreduce(engine, plans, world, 33, 0);
 }
 
 TEST(InProcess, MeshAllreduceOnAnyNumberOfThreads) {

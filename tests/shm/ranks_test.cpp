@@ -13,6 +13,7 @@
 #include "shm/leftovers.hpp"
 #include "shm/shared.hpp"
 #include "shm/thrown.hpp"
+#include "support/no_threads.hpp"
 
 namespace peal::shm {
 
@@ -120,6 +121,13 @@ TEST(ForkRanks, MayBeNested) {
 TEST(ForkRanks, RefusesOtherNumbersOfRanks) {
     EXPECT_EQ(message_of(Fault::usage, [] { fork_ranks(0, [](const WorldPtr&, int) {}); }),
               "expected 1..1024 ranks, found 0");
+}
+
+TEST(RunThreads, SayWhenThereAreNoMore) {
+    const peal::test::NoThreads none;
+    EXPECT_EQ(message_of(Fault::resource, [] { run_threads(3, [](const WorldPtr&, int) {}); }),
+              "cannot start rank 0 of 3 as a thread: Resource temporarily unavailable; end other "
+              "programs or raise `ulimit -u`");
 }
 
 TEST(RunThreads, EveryRankIsAThreadAndAllComesBack) {

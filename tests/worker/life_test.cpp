@@ -4,6 +4,7 @@
 #include <optional>
 #include <thread>
 
+#include "support/no_threads.hpp"
 #include "worker/kit.hpp"
 
 namespace peal::worker::test {
@@ -57,6 +58,28 @@ TEST_P(Life, LeavesNothingBehind) {
         tensor->span<float>()[3] = 1;  // still there
     }
     EXPECT_EQ(leftovers(), before);
+}
+
+TEST_P(Life, SaysWhenThereAreNoMoreThreads) {
+    const Leftovers before = leftovers();
+    const auto refusal = [](const std::string& what) {
+        return "cannot start " + what +
+               ": Resource temporarily unavailable; end other programs or raise `ulimit -u`";
+    };
+    {
+        const peal::test::NoThreads none;
+        EXPECT_EQ(message_of(Fault::resource, [&] { worker_of(2); }),
+                  refusal("the thread that keeps the devices"));
+    }
+    EXPECT_EQ(leftovers(), before);
+    Worker worker = worker_of(1);
+    {
+        const peal::test::NoThreads none;
+        const Task refused = worker.submit_host([] {});
+        EXPECT_EQ(message_of(Fault::resource, [&] { refused.wait(); }),
+                  "task 1 'host': " + refusal("the thread of host tasks"));
+    }
+    worker.submit_host([] {}).wait();
 }
 
 TEST_P(Life, CloseWaitsForAllTasks) {
