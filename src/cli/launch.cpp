@@ -15,6 +15,7 @@
 #include <CLI/CLI.hpp>
 
 #include "cli/commands.hpp"
+#include "cli/front.hpp"
 #include "cli/rank_output.hpp"
 #include "peal/compile.hpp"
 #include "peal/error.hpp"
@@ -108,17 +109,18 @@ int run_program(const std::vector<std::string>& program) {
     return errno;
 }
 
-int launch(const LaunchCommand& command) {
-    expect_sane(command);
+// `front` is a pidfd of the process that the user sees.
+int look_after_ranks(const LaunchCommand& command, int front) {
     const DescriptorLimit limit;
     const auto world = shm::World::create(command.nranks);
     std::optional<RankOutput> output;
     if (command.prefix) output.emplace(command.nranks);
     ExecReport report;
-    shm::Supervisor supervisor(world);
+    const shm::Lifeline lifeline;
+    shm::Supervisor supervisor(world, {}, front);
     for (int rank = 0; rank < command.nranks; ++rank) {
         supervisor.start([&] {
-            shm::invite(*world, rank);
+            shm::invite(*world, rank, &lifeline);
             if (output) output->redirect(rank);
             if (rank != 0) close_input();
             limit.restore();
@@ -139,6 +141,11 @@ int launch(const LaunchCommand& command) {
                fmt::format("cannot write what the ranks said: {}", std::strerror(lost)));
     }
     return verdict.status;
+}
+
+int launch(const LaunchCommand& command) {
+    expect_sane(command);
+    return run_behind_front([&](int front) { return look_after_ranks(command, front); });
 }
 
 }  // namespace

@@ -16,7 +16,8 @@
 namespace peal::shm {
 namespace {
 
-constexpr const char* kVariables[] = {kWorldVariable, kRankVariable, kNranksVariable};
+constexpr const char* kVariables[] = {kWorldVariable, kRankVariable, kNranksVariable,
+                                      kLauncherVariable};
 
 // The rank that this process came as; -1 before it came.
 std::atomic<int> taken_rank = -1;
@@ -80,6 +81,7 @@ Membership join_world() {
     const int nranks = number_in(kNranksVariable);
     Membership membership = {world_behind(descriptor), rank};
     expect_seat(*membership.world, rank, nranks);
+    if (std::getenv(kLauncherVariable)) hold_on_to(number_in(kLauncherVariable));
     admit_siblings();
     membership.world->enter(rank);
     fcntl(descriptor, F_SETFD, FD_CLOEXEC);
@@ -88,11 +90,14 @@ Membership join_world() {
     return membership;
 }
 
-void invite(const World& world, int rank) {
+void invite(const World& world, int rank, const Lifeline* lifeline) {
     fcntl(world.descriptor(), F_SETFD, 0);
     setenv(kWorldVariable, std::to_string(world.descriptor()).c_str(), 1);
     setenv(kRankVariable, std::to_string(rank).c_str(), 1);
     setenv(kNranksVariable, std::to_string(world.nranks()).c_str(), 1);
+    if (!lifeline) return;
+    fcntl(lifeline->descriptor(), F_SETFD, 0);
+    setenv(kLauncherVariable, std::to_string(lifeline->descriptor()).c_str(), 1);
 }
 
 }  // namespace peal::shm

@@ -5,6 +5,7 @@
 
 #include <memory>
 
+#include "shm/lifeline.hpp"
 #include "shm/world.hpp"
 
 namespace peal::shm {
@@ -12,6 +13,8 @@ namespace peal::shm {
 inline constexpr const char* kWorldVariable = "PEAL_WORLD";    // number of the descriptor
 inline constexpr const char* kRankVariable = "PEAL_RANK";      // 0..nranks-1
 inline constexpr const char* kNranksVariable = "PEAL_NRANKS";  // as in the world
+// The descriptor of a lifeline; need not be there.
+inline constexpr const char* kLauncherVariable = "PEAL_LAUNCHER";
 
 struct Membership {
     std::shared_ptr<World> world;
@@ -23,7 +26,8 @@ struct Membership {
 // same rank. Throws Error(usage) if there is no place, it is not a proper one, or it is taken.
 Membership join_world();
 
-// For a child process before exec: leaves it the place that join_world() will find.
-void invite(const World& world, int rank);
+// For a child process before exec: leaves it the place that join_world() will find. Whoever takes
+// the place dies when the lifeline ends, if there is one.
+void invite(const World& world, int rank, const Lifeline* lifeline = nullptr);
 
 }  // namespace peal::shm

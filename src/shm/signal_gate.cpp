@@ -14,19 +14,20 @@
 namespace peal::shm {
 namespace {
 
-sigset_t handed_on() {
+sigset_t handed_on(SignalGate::Children children) {
     sigset_t signals;
     sigemptyset(&signals);
     for (const int signal : {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2}) {
         sigaddset(&signals, signal);
     }
+    if (children == SignalGate::Children::too) sigaddset(&signals, SIGCHLD);
     return signals;
 }
 
 }  // namespace
 
-SignalGate::SignalGate() {
-    const sigset_t signals = handed_on();
+SignalGate::SignalGate(Children children) {
+    const sigset_t signals = handed_on(children);
     descriptor_ = signalfd(-1, &signals, SFD_CLOEXEC | SFD_NONBLOCK);
     if (descriptor_ < 0) {
         throw Error(Fault::resource,

@@ -10,7 +10,8 @@ namespace peal::shm {
 // leave their status behind also where SIGCHLD was ignored. Of the thread that made it.
 class SignalGate {
 public:
-    SignalGate();
+    enum class Children : bool { not_theirs, too };  // whether SIGCHLD is among the signals
+    explicit SignalGate(Children children = Children::not_theirs);
     ~SignalGate();
     SignalGate(const SignalGate&) = delete;
     SignalGate& operator=(const SignalGate&) = delete;

@@ -16,11 +16,13 @@
 
 #include "peal/error.hpp"
 #include "shm/deadline.hpp"
+#include "shm/orphans.hpp"
 
 namespace peal::shm {
 namespace {
 
 using Clock = std::chrono::steady_clock;
+using std::chrono::milliseconds;
 
 constexpr int kSignalBase = 128;
 
@@ -30,9 +32,13 @@ std::string story_of_signal(int rank, int signal) {
 
 }  // namespace
 
-Supervisor::Supervisor(std::shared_ptr<World> world, GracePeriod grace)
-    : world_(std::move(world)), grace_(grace) {
+Supervisor::Supervisor(std::shared_ptr<World> world, GracePeriod grace, int master)
+    : world_(std::move(world)),
+      grace_(grace),
+      master_(master),
+      gate_(has_master() ? SignalGate::Children::too : SignalGate::Children::not_theirs) {
     children_.reserve(world_->nranks());
+    if (has_master()) adopt_orphans();
 }
 
 Supervisor::~Supervisor() {
@@ -43,6 +49,7 @@ Supervisor::~Supervisor() {
         }
         close(child.descriptor);
     }
+    if (has_master()) end_children({});
 }
 
 void Supervisor::start(const std::function<int()>& body) {
@@ -80,22 +87,61 @@ JobEnd Supervisor::wait() {
         poll_once();
         insist();
     }
+    if (has_master()) end_children(master_is_gone() ? milliseconds{} : grace_.before_sigterm);
     return verdict_;
 }
 
+bool Supervisor::master_is_gone() const {
+    pollfd master = {master_, POLLIN, 0};
+    return poll(&master, 1, 0) > 0;
+}
+
 void Supervisor::poll_once() {
-    std::vector<pollfd> watched = {{gate_.descriptor(), POLLIN, 0}};
-    // poll() skips the descriptor -1 of a child that is reaped.
+    std::vector<pollfd> watched = {{gate_.descriptor(), POLLIN, 0}, {master_, POLLIN, 0}};
+    const std::size_t first_child = watched.size();
+    // poll() skips the descriptor -1 of a child that is reaped, and of no master.
     for (const Child& child : children_) watched.push_back({child.descriptor, POLLIN, 0});
     if (poll(watched.data(), watched.size(), milliseconds_left()) <= 0) return;
-    if (watched[0].revents != 0) forward_signals();
     for (std::size_t i = 0; i < children_.size(); ++i) {
-        if (watched[i + 1].revents != 0) reap(static_cast<int>(i));
+        if (watched[first_child + i].revents != 0) reap(static_cast<int>(i));
+    }
+    if (watched[1].revents != 0) end_all_at_once();
+    if (watched[0].revents != 0) take_signals();
+}
+
+void Supervisor::take_signals() {
+    while (const int signal = gate_.next()) {
+        if (signal == SIGCHLD) {
+            reap_all_dead();
+        } else {
+            kill_all(signal);
+        }
     }
 }
 
-void Supervisor::forward_signals() {
-    while (const int signal = gate_.next()) kill_all(signal);
+// Ranks, and processes that ranks have left behind.
+void Supervisor::reap_all_dead() {
+    siginfo_t info = {};
+    while (waitid(P_ALL, 0, &info, WEXITED | WNOHANG | WNOWAIT) == 0 && info.si_pid != 0) {
+        const auto child = std::find_if(children_.begin(), children_.end(), [&](const Child& c) {
+            return c.descriptor >= 0 && c.pid == info.si_pid;
+        });
+        if (child == children_.end()) {
+            waitpid(info.si_pid, nullptr, WNOHANG);
+        } else {
+            reap(static_cast<int>(child - children_.begin()));
+        }
+        info.si_pid = 0;
+    }
+}
+
+// Nobody is there who would wait for them.
+void Supervisor::end_all_at_once() {
+    for (Child& child : children_) child.ended_by_us = true;
+    kill_all(SIGKILL);
+    for (std::size_t i = 0; i < children_.size(); ++i) {
+        if (children_[i].descriptor >= 0) reap(static_cast<int>(i));
+    }
 }
 
 void Supervisor::reap(int rank) {

@@ -32,7 +32,10 @@ struct JobEnd {
 
 class Supervisor {
 public:
-    explicit Supervisor(std::shared_ptr<World> world, GracePeriod grace = {});
+    // `master` is a pidfd of the process for whom this one does nothing else: then all children of
+    // this process are ranks or what ranks have left behind, and all of them end with the job, and
+    // with the master. -1: there is none, and this process may have children of its own.
+    explicit Supervisor(std::shared_ptr<World> world, GracePeriod grace = {}, int master = -1);
     // Kills what still runs.
     ~Supervisor();
     Supervisor(const Supervisor&) = delete;
@@ -45,7 +48,7 @@ public:
 
     // Waits for all ranks. A rank fails if a signal ends it, if its status is not 0, or if it was
     // here and did not leave. The first failure raises the alarm; ranks that do not end then are
-    // ended.
+    // ended. So are, with a master, processes that ranks have left behind.
     JobEnd wait();
 
 private:
@@ -56,8 +59,12 @@ private:
     };
 
     [[noreturn]] void become_rank(pid_t parent, const std::function<int()>& body) const noexcept;
+    bool has_master() const { return master_ >= 0; }
+    bool master_is_gone() const;
     void poll_once();
-    void forward_signals();
+    void take_signals();
+    void reap_all_dead();
+    void end_all_at_once();
     void reap(int rank);
     void note_failure(int rank, int status, std::string story);
     void insist();
@@ -66,6 +73,7 @@ private:
 
     std::shared_ptr<World> world_;
     GracePeriod grace_;
+    const int master_;
     SignalGate gate_;
     std::vector<Child> children_;
     int running_ = 0;

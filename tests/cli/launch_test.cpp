@@ -119,15 +119,34 @@ TEST_F(PealLaunch, HandsSignalsOn) {
     }
 }
 
-// The launcher's ranks fall to this process, which must find each of them killed.
-TEST_F(PealLaunch, LeavesNobodyBehindWhenItIsKilled) {
-    const Ran ran = launch(3, "test $PEAL_RANK = 2 && kill -KILL $PPID; exec sleep 1000");
+// Ranks that are scripts, with processes of their own before and behind them.
+constexpr const char* kBusyScript = "sleep 1000 & setsid sleep 1000 & ";
+
+TEST_F(PealLaunch, LeavesNobodyBehindWhenWhoLooksAfterTheRanksIsKilled) {
+    const Ran ran =
+        launch(3, kBusyScript + std::string("test $PEAL_RANK = 2 && kill -KILL $PPID; sleep 1000"));
     EXPECT_EQ(ran.exit_code, 128 + SIGKILL);
-    for (int rank = 0; rank < 3; ++rank) {
-        int status = 0;
-        ASSERT_GT(waitpid(-1, &status, 0), 0);
-        EXPECT_TRUE(WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL) << status;
-    }
+    EXPECT_EQ(ran.err,
+              "peal: launch: the process that looks after the ranks was killed by signal 9 "
+              "(Killed)\n");
+}
+
+// The process behind it falls to this one, and has ended all the others when it ends.
+TEST_F(PealLaunch, LeavesNobodyBehindWhenItIsKilled) {
+    const Ran ran = launch(3, kBusyScript + std::string("test $PEAL_RANK = 2 && "
+                                                        "set -- $(cat /proc/$PPID/stat) && "
+                                                        "kill -KILL $4; sleep 1000"));
+    EXPECT_EQ(ran.exit_code, 128 + SIGKILL);
+    int status = 0;
+    ASSERT_GT(waitpid(-1, &status, 0), 0);
+    EXPECT_TRUE(WIFEXITED(status)) << status;
+}
+
+TEST_F(PealLaunch, EndsWhatRanksHaveLeftBehind) {
+    const Ran ran = launch(2, kBusyScript + std::string("(sleep 0.01; echo done) & exit 0"), true);
+    EXPECT_EQ(ran.exit_code, 0);
+    EXPECT_EQ(ran.err, "");
+    EXPECT_THAT(lines_of(ran.out), UnorderedElementsAre("[0] done", "[1] done"));
 }
 
 TEST_F(PealLaunch, AProgramThatCannotRunIsReportedOnce) {

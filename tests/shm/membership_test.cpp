@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
+#include <csignal>
 #include <cstdlib>
 
 #include "shm/thrown.hpp"
@@ -61,10 +62,14 @@ TEST(Membership, IsTakenOnce) {
 
 TEST(Membership, IsNotInheritedByProgramsThatThisOneStarts) {
     in_a_process_of_its_own([] {
-        invite(*parents_world(1), 0);
+        static const Lifeline lifeline;  // as long as the process
+        invite(*parents_world(1), 0, &lifeline);
+        EXPECT_EQ(std::getenv(kLauncherVariable), number(lifeline.descriptor()));
+        EXPECT_EQ(fcntl(lifeline.descriptor(), F_GETFD), 0);
         const Membership membership = join_world();
         EXPECT_EQ(fcntl(membership.world->descriptor(), F_GETFD), FD_CLOEXEC);
-        for (const char* variable : {kWorldVariable, kRankVariable, kNranksVariable}) {
+        for (const char* variable :
+             {kWorldVariable, kRankVariable, kNranksVariable, kLauncherVariable}) {
             EXPECT_EQ(std::getenv(variable), nullptr) << variable;
         }
     });
@@ -79,6 +84,18 @@ TEST(Membership, IsPassedThroughExec) {
         EXPECT_STREQ(std::getenv(kRankVariable), "1");
         EXPECT_STREQ(std::getenv(kNranksVariable), "2");
     });
+}
+
+TEST(Membership, EndsWithTheLauncher) {
+    EXPECT_EXIT(
+        {
+            auto lifeline = std::make_unique<Lifeline>();
+            invite(*parents_world(1), 0, lifeline.get());
+            const Membership membership = join_world();
+            lifeline.reset();
+            _exit(0);
+        },
+        ::testing::KilledBySignal(SIGKILL), "");
 }
 
 TEST(Membership, NoneAtAll) {
