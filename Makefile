@@ -8,7 +8,7 @@ SOURCES = $(shell find include src tests bench examples -name '*.hpp' -o -name '
 # $(call build,preset,options,targets) configures and builds.
 build = cmake --preset $(1) $(2) >/dev/null && cmake --build --preset $(1) $(3)
 
-.PHONY: help run test test-asan test-tsan test-stress fuzz check-soundness bench bench-quick bench-noise bench-kernels bench-compile bench-check bench-pto bench-wait bench-worker format style clang lint lint-changed clean
+.PHONY: help run test test-asan test-tsan test-stress test-storm fuzz check-soundness bench bench-quick bench-noise bench-kernels bench-compile bench-check bench-pto bench-wait bench-worker bench-death format style clang lint lint-changed clean
 
 help: ## show this list
 	@sed -n 's/^\([a-z-]*\):.* ## \(.*\)/make \1\t\2/p' Makefile | expand -t 20
@@ -44,6 +44,11 @@ fuzz: ## give the language, plans and profiles made-up input for SECONDS each, a
 	@tools/install-packages core tests
 	@$(call build,fuzz,,--target fuzz_language fuzz_plans fuzz_profile)
 	@tools/fuzz build/fuzz $(SECONDS)
+
+test-storm: ## let ranks be killed, stopped and at odds for SECONDS, an hour unless said; SEED: that trial first
+	@tools/install-packages core tests
+	@$(call build,release,-DPEAL_TESTS=ON,--target storm)
+	@./build/storm $(SECONDS) $(SEED)
 
 check-soundness: ## compare the checker with a naive one on new random programs for SECONDS, an hour unless said
 	@tools/install-packages core tests
@@ -95,6 +100,11 @@ bench-worker: ## measure what a worker adds to its tasks, against its limits
 	@tools/install-packages core
 	@$(call build,release,-DPEAL_TESTS=OFF,--target bench_worker)
 	@./build/bench/bench_worker
+
+bench-death: ## measure how long after a rank's death the others have their error
+	@tools/install-packages core
+	@$(call build,release,-DPEAL_TESTS=OFF,--target bench_death)
+	@./build/bench/bench_death
 
 format: ## format all sources
 	@tools/install-packages tests

@@ -79,6 +79,7 @@ void Supervisor::become_rank(pid_t parent, const std::function<int()>& body) con
     if (getppid() != parent) raise(SIGKILL);  // it was gone before the line above
     for (const Child& sibling : children_) close(sibling.descriptor);
     gate_.open();
+    sleep_.end();
     _exit(body());
 }
 

@@ -11,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include "shm/light_sleep.hpp"
 #include "shm/signal_gate.hpp"
 #include "shm/world.hpp"
 
@@ -75,6 +76,7 @@ private:
     GracePeriod grace_;
     const int master_;
     SignalGate gate_;
+    LightSleep sleep_;
     std::vector<Child> children_;
     int running_ = 0;
     JobEnd verdict_;
