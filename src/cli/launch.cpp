@@ -132,6 +132,8 @@ int look_after_ranks(const LaunchCommand& command, int front) {
         reject(Fault::usage,
                fmt::format("cannot run '{}': {}", command.program[0], std::strerror(error)));
     }
+    supervisor.on_late_ranks(
+        [](const std::string& story) { fmt::print(stderr, "peal: launch: {}\n", story); });
     if (output) output->start();
     const shm::JobEnd verdict = supervisor.wait();
     const int lost = output ? output->finish() : 0;

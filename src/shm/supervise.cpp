@@ -2,6 +2,7 @@
 #include "shm/supervise.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <poll.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
@@ -13,6 +14,7 @@
 #include <cerrno>
 #include <cstring>
 #include <limits>
+#include <utility>
 
 #include "peal/error.hpp"
 #include "shm/deadline.hpp"
@@ -28,6 +30,11 @@ constexpr int kSignalBase = 128;
 
 std::string story_of_signal(int rank, int signal) {
     return fmt::format("rank {} was killed by signal {} ({})", rank, signal, strsignal(signal));
+}
+
+// "rank 3", "ranks 1, 3"
+std::string counted(const char* one, const char* many, const std::vector<std::string>& which) {
+    return fmt::format("{} {}", which.size() == 1 ? one : many, fmt::join(which, ", "));
 }
 
 }  // namespace
@@ -87,6 +94,7 @@ JobEnd Supervisor::wait() {
     while (running_ > 0) {
         poll_once();
         insist();
+        look_for_late_ranks();
     }
     if (has_master()) end_children(master_is_gone() ? milliseconds{} : grace_.before_sigterm);
     return verdict_;
@@ -193,9 +201,37 @@ void Supervisor::kill_all(int signal) {
     }
 }
 
+// Programs that never connect are nobody's business; so it looks again while no rank is here.
+void Supervisor::look_for_late_ranks() {
+    const Clock::time_point now = Clock::now();
+    if (!tell_ || now < look_at_) return;
+    look_at_ = now + grace_.to_connect;
+    std::vector<std::string> late;
+    std::vector<std::string> processes;
+    bool any_here = false;
+    for (std::size_t i = 0; i < children_.size(); ++i) {
+        const RankState state = world_->header().ranks[i].state.load(std::memory_order_relaxed);
+        any_here |= state == RankState::here;
+        if (state != RankState::absent || children_[i].descriptor < 0) continue;
+        late.push_back(std::to_string(i));
+        processes.push_back(std::to_string(children_[i].pid));
+    }
+    if (!any_here) return;
+    const auto tell = std::exchange(tell_, nullptr);
+    if (late.empty()) return;
+    const bool is_one = late.size() == 1;
+    tell(fmt::format("after {:.1f} s {} of {} {} not connected ({}); the others wait for {}",
+                     std::chrono::duration<double>(now - begin_).count(),
+                     counted("rank", "ranks", late), world_->nranks(), is_one ? "has" : "have",
+                     counted("process", "processes", processes), is_one ? "it" : "them"));
+}
+
 int Supervisor::milliseconds_left() const {
-    if (next_signal_ == 0) return -1;
-    const auto left = std::chrono::ceil<std::chrono::milliseconds>(insist_at_ - Clock::now());
+    Clock::time_point next = Clock::time_point::max();
+    if (next_signal_ != 0) next = insist_at_;
+    if (tell_) next = std::min(next, look_at_);
+    if (next == Clock::time_point::max()) return -1;
+    const auto left = std::chrono::ceil<milliseconds>(next - Clock::now());
     constexpr std::int64_t kMost = std::numeric_limits<int>::max();
     return static_cast<int>(std::clamp<std::int64_t>(left.count(), 0, kMost));
 }

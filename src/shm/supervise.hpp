@@ -21,6 +21,8 @@ namespace peal::shm {
 struct GracePeriod {
     std::chrono::milliseconds before_sigterm{2000};
     std::chrono::milliseconds before_sigkill{1000};  // after SIGTERM
+    // Ranks that have not connected by then, while others have, are named.
+    std::chrono::milliseconds to_connect{10000};
 };
 
 struct JobEnd {
@@ -47,6 +49,10 @@ public:
     // Throws Error(resource).
     void start(const std::function<int()>& body);
 
+    // Who is told, once, which ranks others wait for because they have not connected: "after 10.0 s
+    // ranks 1, 3 of 4 have not connected (processes 71, 73); the others wait for them".
+    void on_late_ranks(std::function<void(const std::string&)> tell) { tell_ = std::move(tell); }
+
     // Waits for all ranks. A rank fails if a signal ends it, if its status is not 0, or if it was
     // here and did not leave. The first failure raises the alarm; ranks that do not end then are
     // ended. So are, with a master, processes that ranks have left behind.
@@ -70,6 +76,7 @@ private:
     void note_failure(int rank, int status, std::string story);
     void insist();
     void kill_all(int signal);
+    void look_for_late_ranks();
     int milliseconds_left() const;
 
     std::shared_ptr<World> world_;
@@ -82,6 +89,9 @@ private:
     JobEnd verdict_;
     int next_signal_ = 0;  // what those that still run get at insist_at_; 0: they have done nothing
     std::chrono::steady_clock::time_point insist_at_{};
+    const std::chrono::steady_clock::time_point begin_ = std::chrono::steady_clock::now();
+    std::chrono::steady_clock::time_point look_at_ = begin_ + grace_.to_connect;
+    std::function<void(const std::string&)> tell_;  // empty: nobody, or it has been told
 };
 
 }  // namespace peal::shm

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "shm/supervise.hpp"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/prctl.h>
 #include <unistd.h>
@@ -10,6 +11,7 @@
 
 #include "shm/backoff.hpp"
 #include "shm/leftovers.hpp"
+#include "shm/shared.hpp"
 
 namespace peal::shm {
 
@@ -17,7 +19,7 @@ namespace supervise_test {
 
 using std::chrono::milliseconds;
 
-constexpr GracePeriod kLittleGrace = {milliseconds(20), milliseconds(20)};
+constexpr GracePeriod kLittleGrace = {milliseconds(20), milliseconds(20), milliseconds(20)};
 
 int wait_for_the_alarm(World& world, int rank) {
     return wait_until(world, rank, [] { return false; }) == Waited::alarm ? 0 : 99;
@@ -136,6 +138,39 @@ TEST_F(Supervise, AStatusIsSeenAlsoWhereChildrenAreIgnored) {
     std::signal(SIGCHLD, SIG_IGN);
     EXPECT_EQ(run({[](World&) { return 6; }}).status, 6);
     EXPECT_EQ(std::signal(SIGCHLD, SIG_DFL), SIG_IGN);
+}
+
+// Ranks that others wait for, until somebody has been told of them.
+TEST_F(Supervise, NamesRanksThatDoNotConnect) {
+    for (const int late : {1, 2}) {
+        const auto world = World::create(3);
+        const test::Shared<std::atomic<int>> told;
+        std::string story;
+        {
+            Supervisor supervisor(world, kLittleGrace);
+            for (int rank = 0; rank < 3; ++rank) {
+                const bool comes = rank + late < 3;
+                if (comes) world->enter(rank);  // before anybody can look
+                supervisor.start([&, comes] {
+                    while (*told == 0) std::this_thread::yield();
+                    if (comes) world->leave(rank);
+                    return 0;
+                });
+            }
+            supervisor.on_late_ranks([&](const std::string& text) {
+                story = text;
+                *told += 1;
+            });
+            EXPECT_EQ(supervisor.wait().status, 0);
+        }
+        EXPECT_EQ(*told, 1);
+        EXPECT_THAT(story, ::testing::MatchesRegex(
+                               late == 1 ? "after [0-9.]+ s rank 2 of 3 has not connected "
+                                           "\\(process [0-9]+\\); the others wait for it"
+                                         : "after [0-9.]+ s ranks 1, 2 of 3 have not connected "
+                                           "\\(processes [0-9]+, [0-9]+\\); the others wait for "
+                                           "them"));
+    }
 }
 
 TEST_F(Supervise, NobodyOutlivesAnAbandonedSupervisor) {
