@@ -5,6 +5,7 @@
 
 #include <cstring>
 #include <functional>
+#include <iterator>
 #include <optional>
 #include <string>
 #include <vector>
@@ -63,7 +64,7 @@ private:
     static constexpr int kSplitAt = 5;
 
     void make(int call) {
-        const bool in_part = part_ && call % 3 == 0;
+        const bool in_part = part_ && call % kPartEvery == 0;
         Communicator& comm = in_part ? *part_ : world_;
         // The ranks of the world that take part.
         std::vector<int> ranks;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "comm/storm/trial.hpp"
 
+#include <iterator>
 #include <random>
 
 #include <fmt/format.h>
@@ -10,10 +11,6 @@ namespace {
 
 constexpr const char* kTroubles[] = {"none", "kill", "stop", "mismatch", "leave", "orphan"};
 constexpr const char* kStyles[] = {"blocking", "started", "polling"};
-
-bool is_failure(Trouble trouble) {
-    return trouble == Trouble::kill || trouble == Trouble::mismatch || trouble == Trouble::leave;
-}
 
 }  // namespace
 
@@ -31,11 +28,9 @@ Trial trial_of(std::uint64_t seed) {
     trial.style = static_cast<Style>(below(static_cast<int>(std::size(kStyles))));
     trial.split = below(2) == 1;
     trial.victim = below(trial.nranks);
-    trial.when = below(trial.calls - 10);  // so that others call after it
+    trial.when = below(trial.calls - 10);                           // so that others call after it
+    if (trial.split && trial.when % kPartEvery == 0) ++trial.when;  // a part may be one rank alone
     trial.delay_us = below(3000);
-    if (trial.style == Style::polling && is_failure(trial.trouble) && !kPollingNoticesFailures) {
-        trial.style = Style::started;
-    }
     return trial;
 }
 

@@ -20,21 +20,19 @@ enum class Trouble : std::uint8_t {
 // How calls are made.
 enum class Style : std::uint8_t { blocking, started, polling };
 
+inline constexpr int kPartEvery = 3;  // calls, of which one is made in a part
+
 struct Trial {
     std::uint64_t seed = 0;
     int nranks = 2;
     int calls = 0;
     Trouble trouble = Trouble::none;
     Style style = Style::blocking;
-    bool split = false;  // every third call is made among the ranks of equal parity
+    bool split = false;  // some calls are made among the ranks of equal parity
     int victim = 0;
     int when = 0;  // the victim's call at which the trouble comes
     int delay_us = 0;
 };
-
-// A peer that dies, leaves or makes another call is not noticed by test(): such trials wait
-// instead. To be set when Queue::test asks what every wait asks.
-inline constexpr bool kPollingNoticesFailures = false;
 
 Trial trial_of(std::uint64_t seed);
 std::string to_text(const Trial& trial);
