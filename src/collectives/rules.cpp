@@ -98,6 +98,7 @@ std::vector<Rule> all_rules() {
         private_rule(scatter, 64 * kKiB, "push"),
         private_rule(scatter, any, "pipeline", 1 * kMiB),
         private_rule(barrier, any, "mesh"),
+        window_rule(allreduce, 1 * kKiB, "push"),
         window_rule(allreduce, any, "direct"),
         window_rule(reduce_scatter, any, "mesh"),
         window_rule(allgather, any, "mesh"),
@@ -123,6 +124,15 @@ std::vector<const Rule*> fitting(std::span<const Rule> rules, CollectiveKind kin
         }
     }
     return result;
+}
+
+Placement carried_placement(const Rule& rule, Placement asked) {
+    if (rule.reach) {
+        return asked == Placement::separate ? Placement::into_window : Placement::window;
+    }
+    const bool is_staged =
+        asked == Placement::window && !offers(rule.kind, rule.mode, Placement::window);
+    return is_staged ? Placement::in_place : asked;
 }
 
 bool may_reach(CollectiveKind kind, std::string_view mode) {

@@ -26,7 +26,8 @@ enum class Where : std::uint8_t {
     // In a communicator, private data: staged in the lines, boxes, ring and bulk memory that the
     // communicator has, or reached where it is.
     staging,
-    // In a communicator, data on a window: nothing is staged.
+    // In a communicator, data on a window: nothing is staged, unless the recipe has no form on
+    // windows; then a rank's part of the window is its private data, in place.
     window,
 };
 
@@ -54,6 +55,9 @@ std::span<const Rule> rules();
 // The rules for such a message, best first.
 std::vector<const Rule*> fitting(std::span<const Rule> rules, CollectiveKind kind, Where where,
                                  std::uint64_t bytes, int nranks);
+
+// Where the recipe of this rule has the data of a call that has it at `asked`.
+Placement carried_placement(const Rule& rule, Placement asked);
 
 // Whether the recipe does nothing with its peers' data but copy it, so that a rule may reach.
 bool may_reach(CollectiveKind kind, std::string_view mode);

@@ -42,8 +42,8 @@ bool has_recipe(const Rule& rule) {
 
 bool is_offered(const Rule& rule) {
     if (rule.reach) return may_reach(rule.kind, rule.mode);
-    const bool on_window = rule.where == Where::window;
-    return offers(rule.kind, rule.mode, on_window ? Placement::window : Placement::separate);
+    const Placement asked = rule.where == Where::window ? Placement::window : Placement::separate;
+    return offers(rule.kind, rule.mode, collectives::carried_placement(rule, asked));
 }
 
 class RuleReader {

@@ -158,6 +158,8 @@ Request Group::request_of(const Call& call, const Routine& routine) const {
     if (!facts_of(call.kind).has_data()) return request;
     if (placement == Placement::window) {
         request.window = symmetric(*call.window, *this);
+        request.arguments[0] =
+            request.window.base + static_cast<std::uint64_t>(rank()) * request.window.rank_stride;
         request.stamp.windows = windows_word({&request.window.number, 1});
         return request;
     }

@@ -15,11 +15,6 @@
 namespace peal::comm {
 namespace {
 
-// The same call with its private result as the recipe's window.
-Placement reached(Placement placement) {
-    return placement == Placement::separate ? Placement::into_window : Placement::window;
-}
-
 Collective collective_of(const Shape& shape, const Rule& rule) {
     Collective collective;
     collective.kind = shape.kind;
@@ -29,7 +24,7 @@ Collective collective_of(const Shape& shape, const Rule& rule) {
     collective.count = facts_of(shape.kind).is_counted() ? 0 : shape.count;
     collective.root = shape.root;
     collective.counts = shape.counts;
-    collective.placement = rule.reach ? reached(shape.placement) : shape.placement;
+    collective.placement = carried_placement(rule, shape.placement);
     collective.stage_bytes = rule.stage_bytes;
     return collective;
 }
@@ -75,7 +70,7 @@ bool settle(Routine& routine, bool reaches, bool closed, int nranks, const Routi
     } else if (reaches) {
         routine.staging = Staging::reach;
         assert(closed && reachable(routine.plan));  // see may_reach()
-    } else if (routine.shape.placement == Placement::window) {
+    } else if (routine.placement == Placement::window) {
         routine.staging = Staging::window;
     } else if (closed) {
         routine.staging = Staging::bulk;

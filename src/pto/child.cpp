@@ -19,6 +19,7 @@
 #include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <limits>
 #include <vector>
 
 #include <fmt/format.h>
@@ -47,6 +48,13 @@ Descriptor pidfd_of(pid_t child) {
 
 // ---------------------------------------------------------------------------- the child
 
+// A kernel is somebody's program: the files that this process has open are none of its business.
+void close_all_but(int descriptor) {
+    const auto kept = static_cast<unsigned>(descriptor);
+    if (kept > STDERR_FILENO + 1) close_range(STDERR_FILENO + 1, kept - 1, 0);
+    close_range(kept + 1, std::numeric_limits<unsigned>::max(), 0);
+}
+
 [[noreturn]] void become_child(pid_t parent, int descriptor, const std::function<void(int)>& body) {
     setpgid(0, 0);
     prctl(PR_SET_PDEATHSIG, SIGKILL);
@@ -54,6 +62,7 @@ Descriptor pidfd_of(pid_t child) {
     const rlimit no_core{0, 0};
     setrlimit(RLIMIT_CORE, &no_core);
     dup2(STDERR_FILENO, STDOUT_FILENO);
+    close_all_but(descriptor);
     body(descriptor);
     _exit(0);
 }

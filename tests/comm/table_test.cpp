@@ -219,8 +219,8 @@ TEST(Profile, SaysWhatIsWrongWithARule) {
     EXPECT_EQ(complaint_about_rule("{\"collective\": \"barrier\", \"mode\": \"fast\"}"),
               "rule 0: barrier has no recipe 'fast'");
     EXPECT_EQ(complaint_about_rule(
-                  "{\"collective\": \"allreduce\", \"on_window\": true, \"mode\": \"push\"}"),
-              "rule 0: allreduce has no recipe 'push' on a window");
+                  "{\"collective\": \"all_to_all_v\", \"on_window\": true, \"mode\": \"push\"}"),
+              "rule 0: all_to_all_v has no recipe 'push' on a window");
     EXPECT_EQ(complaint_about_rule(
                   "{\"collective\": \"barrier\", \"mode\": \"mesh\", \"max_bytes\": -1}"),
               "rule 0: expected 'max_bytes' to be a number from 0 to 4611686018427387904");

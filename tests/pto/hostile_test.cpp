@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Kernels that work against the tracer. It is no sandbox, but it answers in time, in bounded
 // memory, and leaves no process behind.
+#include <fcntl.h>
 #include <signal.h>
 #include <sys/resource.h>
+#include <unistd.h>
 
 #include <fmt/format.h>
 #include <gmock/gmock.h>
@@ -83,6 +85,15 @@ TEST_F(PtoHostile, ThatWritesIntoTheChannelIsTold) {
               kNoSense);
     // Its own words come first, and then the tracer's.
     EXPECT_EQ(error(for_each_descriptor("write(fd, \"R\", 1);")), kNoSense);
+}
+
+TEST_F(PtoHostile, ThatWritesToOurFilesFindsNone) {
+    const std::string path = (folder_.path() / "ours").string();
+    const int ours = open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0600);
+    ASSERT_GE(ours, 0);
+    EXPECT_EQ(error(for_each_descriptor("write(fd, \"R\", 1);")), kNoSense);
+    close(ours);
+    EXPECT_EQ(std::filesystem::file_size(path), 0U);
 }
 
 TEST_F(PtoHostile, ThatFloodsTheChannelCostsLittle) {
