@@ -49,13 +49,23 @@ function(peal_test target)
     if(PEAL_SANITIZE) # g++ 12 sees uninitialised values in std::regex under the sanitizers
         target_compile_options(${target} PRIVATE -Wno-maybe-uninitialized)
     endif()
-    set(labels)
+    # What an earlier build has proved is no proof of this one: tests that want a store bring it.
+    set(environment "PEAL_CACHE=${PROJECT_BINARY_DIR}/kernels;PEAL_PROOFS=off")
+    set(properties)
+    if(PEAL_RECORD_RUNS) # see cmake/runs.cmake
+        string(APPEND environment ";PEAL_RECORD_RUNS=${PROJECT_BINARY_DIR}/runs")
+        string(APPEND properties " FIXTURES_REQUIRED runs")
+    endif()
     if(target IN_LIST PEAL_CONCURRENT_TESTS)
-        set(labels LABELS concurrent)
+        string(APPEND properties " LABELS concurrent")
     endif()
     include(GoogleTest)
-    # What an earlier build has proved is no proof of this one: tests that want a store bring it.
-    gtest_discover_tests(${target} DISCOVERY_TIMEOUT 120
-                         PROPERTIES ENVIRONMENT "PEAL_CACHE=${PROJECT_BINARY_DIR}/kernels;PEAL_PROOFS=off"
-                                    ${labels})
+    gtest_discover_tests(${target} DISCOVERY_TIMEOUT 120 TEST_LIST ${target}_names)
+    # gtest_discover_tests takes lists apart, so they are set when CTest has read the names.
+    set(file ${PROJECT_BINARY_DIR}/${target}_properties.cmake)
+    file(WRITE ${file} "foreach(test IN LISTS ${target}_names)\n"
+                       "    set_tests_properties(\"\${test}\" PROPERTIES\n"
+                       "                         ENVIRONMENT \"${environment}\"${properties})\n"
+                       "endforeach()\n")
+    set_property(DIRECTORY APPEND PROPERTY TEST_INCLUDE_FILES ${file})
 endfunction()
