@@ -6,7 +6,6 @@
 #include <numeric>
 
 #include "check/misuse.hpp"
-#include "check/signal_value.hpp"
 
 namespace peal::checker {
 namespace {
@@ -143,7 +142,7 @@ private:
             const std::vector<std::uint32_t>& numbers = model_.storage_of[model_.stage_of(call)];
             for (std::size_t b = 0; b < numbers.size(); ++b) {
                 if (numbers[b] != number) continue;
-                generation = value_in({generation, 1}, model_.plan(call, 0).advance[b]);
+                generation = followed_value({generation, 1}, model_.plan(call, 0).advance[b]);
             }
         }
         storage.generation.push_back(generation);

@@ -10,6 +10,7 @@
 #include "check/misuse.hpp"
 #include "check/rank_writer.hpp"
 #include "check/signal_rules.hpp"
+#include "plan/signal_value.hpp"
 
 namespace peal::checker {
 namespace {
@@ -48,6 +49,16 @@ void bound_values(Model& model) {
 }
 
 }  // namespace
+
+std::int64_t followed_value(const Value& value, std::int64_t generation) {
+    constexpr std::int64_t kMost = std::int64_t{1} << 40;
+    const auto result = value_in(value, generation);
+    if (!result || *result > kMost || *result < -kMost) {
+        misuse("{} + {} * {} is too large for a signal; values up to {} can be followed",
+               value.constant, value.per_generation, generation, kMost);
+    }
+    return *result;
+}
 
 const Storage& Model::storage_of_cell(CellId cell) const {
     const auto holds = [&](const Storage& storage) {

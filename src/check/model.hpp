@@ -83,6 +83,10 @@ struct CellInfo {
     bool may_overflow = false;  // not all values between them fit its type
 };
 
+// A signal's value as a number. Throws Error(usage) when it is too large: sums of values stay far
+// from the ends of the integers.
+std::int64_t followed_value(const Value& value, std::int64_t generation);
+
 // A storage is memory of one name: one region on each rank, or one run of cells.
 struct Storage {
     std::string name;

@@ -8,7 +8,6 @@
 
 #include "check/condition.hpp"
 #include "check/meter.hpp"
-#include "check/signal_value.hpp"
 #include "plan/pipes.hpp"
 
 namespace peal::checker {
@@ -175,7 +174,7 @@ private:
     }
 
     std::int64_t now(const Cell& cell, const Value& value) const {
-        return value_in(value, storage_of(cell.buffer).generation[call_]);
+        return followed_value(value, storage_of(cell.buffer).generation[call_]);
     }
 
     void emit_notify(AgentId agent, std::uint32_t index, const Notify& notify) {

@@ -3,7 +3,6 @@
 #include <nlohmann/json.hpp>
 
 #include "cli/commands.hpp"
-#include "cli/rehearse_ranks.hpp"
 #include "cli/run.hpp"
 #include "cli/runner.hpp"
 #include "cli/table.hpp"
@@ -49,7 +48,8 @@ void print_result(const Target& target, const Collective& collective, const Proo
 
 int run_compared(const Target& target, const Collective& collective, const std::vector<Plan>& plans,
                  const Proof& proof, const RunOptions& options) {
-    RankWork work = rehearsal_of(plans, collective, options.calls);
+    RankWork work =
+        golden::rehearsal_of(plans, collective, ports_of(collective, plans.front()), options.calls);
     work.timeout = options.timeout();
     const golden::Outcome outcome = make_runner(plans, options)->run(work);
     print_result(target, collective, proof, outcome, options);

@@ -7,11 +7,13 @@
 #include <memory>
 #include <vector>
 
-#include "cli/rank_work.hpp"
 #include "golden/rehearse.hpp"
 #include "peal/plan.hpp"
 
 namespace peal::cli {
+
+using golden::RankMemory;
+using golden::RankWork;
 
 struct RunOptions;
 

@@ -15,6 +15,7 @@
 #include "engine/kernels/kernels.hpp"
 #include "engine/tape.hpp"
 #include "peal/plan.hpp"
+#include "plan/signal_value.hpp"
 
 namespace peal {
 
@@ -129,14 +130,10 @@ private:
 // A rank that waits looks here again and again, and a short call is little else: these are inline.
 
 inline std::int64_t Core::value_of(const Op& op) const {
-    std::int64_t moved = 0;
-    std::int64_t result = 0;
-    if (__builtin_mul_overflow(op.value.per_generation, memory_[op.dst.buffer].generation,
-                               &moved) ||
-        __builtin_add_overflow(op.value.constant, moved, &result)) [[unlikely]] {
+    const auto value = value_in(op.value, memory_[op.dst.buffer].generation);
+    if (!value) [[unlikely]]
         throw_value_overflow();
-    }
-    return result;
+    return *value;
 }
 
 // Pairs with the release in notify(), whose value this is. Sequentially consistent for the sake of

@@ -7,6 +7,8 @@
 
 #include <fmt/format.h>
 
+#include "plan/signal_value.hpp"
+
 namespace peal {
 namespace {
 
@@ -23,8 +25,10 @@ const Wait* wait_of(const Standing& standing) {
     return std::get_if<Wait>(&standing.plan->instructions[standing.position].action);
 }
 
-std::int64_t value_in(const Standing& standing, const Cell& cell, const Value& value) {
-    return value.constant + value.per_generation * standing.memory[cell.buffer].generation;
+// As in the run; what no number can hold stays as it is written.
+Value value_now(const Standing& standing, const Cell& cell, const Value& value) {
+    const auto number = value_in(value, standing.memory[cell.buffer].generation);
+    return number ? Value{*number, 0} : value;
 }
 
 std::byte* address_of(const Standing& standing, const Cell& cell) {
@@ -110,9 +114,9 @@ std::string source_note(const Plan& plan, const Instruction& instruction) {
 std::string instruction_note(const Standing& standing) {
     Instruction shown = standing.plan->instructions[standing.position];
     if (auto* wait = std::get_if<Wait>(&shown.action)) {
-        wait->value = {value_in(standing, wait->cell, wait->value), 0};
+        wait->value = value_now(standing, wait->cell, wait->value);
     } else if (auto* notify = std::get_if<Notify>(&shown.action)) {
-        notify->value = {value_in(standing, notify->cell, notify->value), 0};
+        notify->value = value_now(standing, notify->cell, notify->value);
     }
     return fmt::format("instruction {}  {}{}", standing.position, to_text(shown, *standing.plan),
                        source_note(*standing.plan, shown));
@@ -121,7 +125,7 @@ std::string instruction_note(const Standing& standing) {
 bool is_stuck(const Standing& standing) {
     const Wait* wait = wait_of(standing);
     return wait == nullptr || !compares(seen(standing, wait->cell), wait->compare,
-                                        value_in(standing, wait->cell, wait->value));
+                                        value_now(standing, wait->cell, wait->value).constant);
 }
 
 std::string reason_note(const Standing& standing, const std::vector<Standing>& all) {

@@ -2,7 +2,7 @@
 #include "golden/rehearse.hpp"
 
 #include <algorithm>
-#include <cstring>
+#include <memory>
 
 #include <fmt/format.h>
 
@@ -12,48 +12,91 @@ namespace {
 // Outputs start as this, so that an element that nobody writes is seen.
 constexpr std::byte kUntouched{0xa5};
 
-void put_bytes(std::byte* to, const std::byte* from, std::size_t bytes) {
-    if (bytes > 0) std::memcpy(to, from, bytes);
-}
+// What all ranks get in the call at hand, worked out once.
+class Expectation {
+public:
+    Expectation(const Collective& collective, int nranks)
+        : collective_(collective), nranks_(nranks) {}
+
+    const std::optional<Bytes>& of(int rank, int call) {
+        if (call != call_) work_out(call);
+        return results_[static_cast<std::size_t>(rank)];
+    }
+
+private:
+    void work_out(int call) {
+        std::vector<Bytes> inputs;
+        for (int rank = 0; rank < nranks_; ++rank) {
+            inputs.push_back(input(collective_, rank, nranks_, call));
+        }
+        results_ = expected(collective_, nranks_, inputs);
+        call_ = call;
+    }
+
+    const Collective collective_;
+    const int nranks_;
+    int call_ = -1;
+    std::vector<std::optional<Bytes>> results_;
+};
+
+class Rehearsal {
+public:
+    Rehearsal(const std::vector<Plan>& plans, const Collective& collective, const Ports& ports)
+        : plans_(plans),
+          collective_(collective),
+          ports_(ports),
+          expectation_(collective, plans.front().nranks) {}
+
+    void put_input(int rank, int call, const RankMemory& memory) const {
+        if (ports_.output != ports_.input) {
+            const Plan& plan = plans_[static_cast<std::size_t>(rank)];
+            std::fill_n(memory(ports_.output), plan.buffers[ports_.output].bytes, kUntouched);
+        }
+        const Bytes bytes = input(collective_, rank, nranks(), call);
+        const Region region = input_region(collective_, rank, nranks());
+        std::copy(bytes.begin(), bytes.end(), memory(ports_.input) + offset_of(region));
+    }
+
+    std::optional<std::string> wrong_output(int rank, int call, const RankMemory& memory) {
+        const std::optional<Bytes>& result = expectation_.of(rank, call);
+        if (!result) return std::nullopt;
+        const Region region = output_region(collective_, rank, nranks());
+        const auto wrong = difference(collective_.element, rank,
+                                      memory(ports_.output) + offset_of(region), *result);
+        if (!wrong) return std::nullopt;
+        return fmt::format("call {}: {}", call, *wrong);
+    }
+
+private:
+    int nranks() const { return plans_.front().nranks; }
+    std::uint64_t offset_of(const Region& region) const {
+        return is_apart(collective_.placement) ? 0 : region.offset * bytes_of(collective_.element);
+    }
+
+    const std::vector<Plan>& plans_;
+    const Collective collective_;
+    const Ports ports_;
+    Expectation expectation_;
+};
 
 }  // namespace
 
-Rehearsal::Rehearsal(Stage& stage, const Collective& collective, const Ports& ports)
-    : stage_(stage), collective_(collective), ports_(ports) {}
-
-std::byte* Rehearsal::at(int rank, std::size_t buffer, const Region& region) {
-    const std::uint64_t offset = is_apart(collective_.placement) ? 0 : region.offset;
-    return stage_.memory(rank, buffer) + offset * bytes_of(collective_.element);
-}
-
-void Rehearsal::put_inputs(int call) {
-    inputs_.clear();
-    if (!facts_of(collective_.kind).has_data()) return;
-    const int nranks = stage_.nranks();
-    for (int rank = 0; rank < nranks; ++rank) {
-        inputs_.push_back(input(collective_, rank, nranks, call));
-        if (ports_.output != ports_.input) {
-            std::fill_n(stage_.memory(rank, ports_.output), stage_.bytes(rank, ports_.output),
-                        kUntouched);
-        }
-        put_bytes(at(rank, ports_.input, input_region(collective_, rank, nranks)),
-                  inputs_.back().data(), inputs_.back().size());
+RankWork rehearsal_of(const std::vector<Plan>& plans, const Collective& collective,
+                      const Ports& ports, int calls) {
+    RankWork work;
+    work.calls = calls;
+    work.before = [](int, int, const RankMemory&) {};
+    work.after = [](int, int, const RankMemory&) { return std::nullopt; };
+    if (facts_of(collective.kind).has_data()) {
+        const auto rehearsal = std::make_shared<Rehearsal>(plans, collective, ports);
+        work.before = [rehearsal](int rank, int call, const RankMemory& memory) {
+            rehearsal->put_input(rank, call, memory);
+        };
+        work.after = [rehearsal](int rank, int call, const RankMemory& memory) {
+            return rehearsal->wrong_output(rank, call, memory);
+        };
     }
-}
-
-std::optional<std::string> Rehearsal::check_outputs(int call) {
-    if (!facts_of(collective_.kind).has_data()) return std::nullopt;
-    const int nranks = stage_.nranks();
-    const auto results = expected(collective_, nranks, inputs_);
-    for (int rank = 0; rank < nranks; ++rank) {
-        const auto& result = results[static_cast<std::size_t>(rank)];
-        if (!result) continue;
-        const auto wrong =
-            difference(collective_.element, rank,
-                       at(rank, ports_.output, output_region(collective_, rank, nranks)), *result);
-        if (wrong) return fmt::format("call {}: {}", call, *wrong);
-    }
-    return std::nullopt;
+    return work;
 }
 
 Stage::Stage(const std::vector<Plan>& plans, const Shared& shared) {
@@ -89,24 +132,30 @@ std::byte* Stage::memory(int rank, std::size_t buffer) {
                               : arguments_[static_cast<std::size_t>(rank)][buffer].data();
 }
 
-std::uint64_t Stage::bytes(int rank, std::size_t buffer) const {
-    return symmetric_[buffer] ? symmetric_[buffer]->bytes()
-                              : arguments_[static_cast<std::size_t>(rank)][buffer].size();
+Outcome run(const std::vector<Plan>& plans, Stage& stage, InProcessEngine& engine,
+            const RankWork& work) {
+    const auto for_each_rank = [&](auto&& each) {
+        for (int rank = 0; rank < stage.nranks(); ++rank) {
+            each(rank, [&](std::size_t buffer) { return stage.memory(rank, buffer); });
+        }
+    };
+    Outcome outcome;
+    for (int call = 0; call < work.calls && !outcome.wrong; ++call) {
+        for_each_rank([&](int rank, const RankMemory& memory) { work.before(rank, call, memory); });
+        const double seconds = engine.run(plans, stage.bindings()).seconds;
+        outcome.seconds = call == 0 ? seconds : std::min(outcome.seconds, seconds);
+        for_each_rank([&](int rank, const RankMemory& memory) {
+            if (!outcome.wrong) outcome.wrong = work.after(rank, call, memory);
+        });
+    }
+    return outcome;
 }
 
 Outcome rehearse(const std::vector<Plan>& plans, const Collective& collective, const Ports& ports,
                  int calls, const EngineOptions& options) {
     Stage stage(plans);
-    Rehearsal rehearsal(stage, collective, ports);
     InProcessEngine engine(stage.nranks(), options);
-    Outcome outcome;
-    for (int call = 0; call < calls && !outcome.wrong; ++call) {
-        rehearsal.put_inputs(call);
-        const double seconds = engine.run(plans, stage.bindings()).seconds;
-        outcome.seconds = call == 0 ? seconds : std::min(outcome.seconds, seconds);
-        outcome.wrong = rehearsal.check_outputs(call);
-    }
-    return outcome;
+    return run(plans, stage, engine, rehearsal_of(plans, collective, ports, calls));
 }
 
 Outcome rehearse(const Collective& collective, int nranks, int calls,

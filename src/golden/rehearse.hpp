@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Running plans in process with known inputs and comparing what comes out.
+// Runs with known inputs, and what comes out compared: rank by rank, whoever carries out the plans,
+// and all ranks in process.
 #pragma once
 
+#include <chrono>
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
@@ -23,7 +26,6 @@ public:
 
     // Buffer b of `rank`, as memory.
     std::byte* memory(int rank, std::size_t buffer);
-    std::uint64_t bytes(int rank, std::size_t buffer) const;
     int nranks() const { return static_cast<int>(arguments_.size()); }
     const std::vector<std::vector<Binding>>& bindings() const { return bindings_; }
 
@@ -34,31 +36,34 @@ private:
     std::vector<std::vector<Binding>> bindings_;
 };
 
-// One call after another: puts known inputs in at the ports, and compares what comes out.
-class Rehearsal {
-public:
-    Rehearsal(Stage& stage, const Collective& collective, const Ports& ports);
+// The own part of a rank's buffer b.
+using RankMemory = std::function<std::byte*(std::size_t b)>;
 
-    void put_inputs(int call);
-    // The first difference from golden, if there is one.
-    std::optional<std::string> check_outputs(int call);
-
-private:
-    std::byte* at(int rank, std::size_t buffer, const Region& region);
-
-    Stage& stage_;
-    Collective collective_;
-    Ports ports_;
-    std::vector<Bytes> inputs_;
+// What is done around the calls of a run, rank by rank.
+struct RankWork {
+    int calls = 1;
+    std::chrono::milliseconds timeout{0};
+    // Around each call; in processes, in the rank's own. What `after` returns is wrong with the
+    // result.
+    std::function<void(int rank, int call, const RankMemory& memory)> before;
+    std::function<std::optional<std::string>(int rank, int call, const RankMemory& memory)> after;
 };
+
+// Puts known inputs in at the ports before each call, other ones each time, and compares what comes
+// out with the collective's meaning. Refers to the plans.
+RankWork rehearsal_of(const std::vector<Plan>& plans, const Collective& collective,
+                      const Ports& ports, int calls);
 
 struct Outcome {
     std::optional<std::string> wrong;  // the first difference from golden
     double seconds = 0;                // of the fastest call
 };
 
-// Carries out the plans `calls` times in a row on the same windows, with other inputs each time,
-// and compares each result with the collective's meaning.
+// Carries out the plans in process, until something is wrong.
+Outcome run(const std::vector<Plan>& plans, Stage& stage, InProcessEngine& engine,
+            const RankWork& work);
+
+// A rehearsal of the plans on memory of its own.
 Outcome rehearse(const std::vector<Plan>& plans, const Collective& collective, const Ports& ports,
                  int calls, const EngineOptions& options);
 
