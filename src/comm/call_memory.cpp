@@ -98,7 +98,7 @@ void CallMemory::first_touch(bool& is_touched, std::byte* all, std::uint64_t byt
 
 std::byte* CallMemory::show_result(const Request& request, const Routine& routine,
                                    const CallPlace& place) {
-    const bool has_input = routine.placement == Placement::into_window;
+    const bool has_input = routine.collective.placement == Placement::into_window;
     std::byte* const result = request.arguments[has_input ? 1 : 0];
     peers_.show(place.turn.slot, result);
     return result;

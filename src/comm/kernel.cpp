@@ -8,6 +8,7 @@
 #include "comm/window.hpp"
 #include "engine/aliases.hpp"
 #include "engine/binding.hpp"
+#include "engine/run_record.hpp"
 #include "peal/program.hpp"
 #include "plan/compile_rank.hpp"
 #include "plan/for_host.hpp"
@@ -117,10 +118,18 @@ comm::KernelRequest request_for(const KernelState& state, std::span<const Kernel
     return request;
 }
 
+// Each rank has made its own plan only. That another rank's cannot be made is its own to say.
+void record_all(const ir::Program& program, std::string_view name, const Bindings& bindings,
+                int nranks) try {
+    if (records_runs()) record_set(compile(program, name, bindings, nranks), CallOrder::free);
+} catch (const Error&) {
+}
+
 std::shared_ptr<KernelState> make_state(Plan plan, std::uint64_t identity,
                                         const comm::Group& group) {
     auto state = std::make_shared<KernelState>();
     state->plan = std::move(plan);
+    record_run(state->plan);
     state->tape.read(state->plan);
     state->identity = identity;
     state->group = group.id();
@@ -132,6 +141,7 @@ std::shared_ptr<KernelState> make_state(Plan plan, std::uint64_t identity,
 Kernel Communicator::kernel(const ir::Program& program, std::string_view name,
                             const Bindings& bindings) {
     Plan plan = compile_rank(LoweredKernel(program, name), bindings, rank(), nranks());
+    record_all(program, name, bindings, nranks());
     return Kernel(make_state(std::move(plan), identity(program, name, bindings), queue_->group()));
 }
 
@@ -141,6 +151,7 @@ Kernel Communicator::kernel(const std::vector<Plan>& plans) {
                                               nranks(), plans.size()));
     }
     validate(plans);
+    if (records_runs()) record_set(for_host(plans), CallOrder::free);
     return Kernel(make_state(for_host(plans[static_cast<std::size_t>(rank())]), identity(plans),
                              queue_->group()));
 }

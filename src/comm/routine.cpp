@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 
 #include "collectives/catalogue.hpp"
+#include "engine/run_record.hpp"
 #include "peal/error.hpp"
 #include "plan/compile_rank.hpp"
 
@@ -48,7 +49,8 @@ bool is_closed(const Collective& collective) {
 
 // Whether each sender has a box of its own in the window, and it fits in a line with the signal.
 bool fits_in_lines(const Routine& routine, std::uint64_t window_bytes, int nranks) {
-    const collectives::Entry& recipe = collectives::entry(routine.shape.kind, routine.mode);
+    const collectives::Entry& recipe =
+        collectives::entry(routine.shape.kind, routine.collective.mode);
     return recipe.use == collectives::TargetUse::stages_in_boxes &&
            routine.shape.count * bytes_of(routine.shape.element) <= kLinePayload &&
            window_bytes <= static_cast<std::uint64_t>(nranks) * kCacheLineBytes;
@@ -70,7 +72,7 @@ bool settle(Routine& routine, bool reaches, bool closed, int nranks, const Routi
     } else if (reaches) {
         routine.staging = Staging::reach;
         assert(closed && reachable(routine.plan));  // see may_reach()
-    } else if (routine.placement == Placement::window) {
+    } else if (routine.collective.placement == Placement::window) {
         routine.staging = Staging::window;
     } else if (closed) {
         routine.staging = Staging::bulk;
@@ -145,8 +147,7 @@ std::unique_ptr<Routine> make_routine(const Shape& shape, const Table& table, in
         const Collective carried_out = empty ? barrier_of(table, nranks) : wanted;
         auto routine = std::make_unique<Routine>();
         routine->shape = shape;
-        routine->mode = carried_out.mode;
-        routine->placement = carried_out.placement;
+        routine->collective = carried_out;
         routine->sync = sync_in(carried_out.kind);
         describe_buffers(*routine, wanted, rank, nranks);
         routine->plan = compile_rank(carried_out, rank, nranks);
@@ -165,6 +166,8 @@ std::unique_ptr<Routine> make_routine(const Shape& shape, const Table& table, in
 
 const RoutinePtr& Routines::make(const Shape& shape) {
     RoutinePtr routine = make_routine(shape, *table_, rank_, nranks_, limits_);
+    record_run(routine->plan);
+    record_compiled(nranks_, CallOrder::free, routine->collective);
     if (count_ >= kMost) forget();
     if (2 * (count_ + 1) > slots_.size()) grow();
     ++count_;

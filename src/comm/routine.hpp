@@ -13,6 +13,7 @@
 #include "comm/shape.hpp"
 #include "comm/turns.hpp"
 #include "engine/tape.hpp"
+#include "peal/collective.hpp"
 #include "peal/plan.hpp"
 
 namespace peal::comm {
@@ -33,8 +34,9 @@ enum class Staging : std::uint8_t {
 
 struct Routine {
     Shape shape;
-    std::string mode;                           // its recipe
-    Placement placement = Placement::separate;  // of the plan; not the shape's if staging=reach
+    // What the plan does. Its placement is not the shape's where private data is reached, and where
+    // data on a window is staged.
+    Collective collective;
     Staging staging = Staging::none;
     std::uint64_t ring_bytes = 0;   // staging=ring: of the ring, per rank
     std::uint64_t block_bytes = 0;  // staging=box: what each rank has of the window; else 0

@@ -9,6 +9,7 @@
 #include "engine/aliases.hpp"
 #include "engine/binding.hpp"
 #include "engine/in_process.hpp"
+#include "engine/run_record.hpp"
 #include "engine/symmetric_memory.hpp"
 #include "peal/error.hpp"
 #include "plan/names.hpp"
@@ -141,11 +142,13 @@ void InProcessEngine::Impl::check_symmetric(const Buffer& buffer,
 
 void InProcessEngine::Impl::bind(const std::vector<Plan>& plans,
                                  const std::vector<std::vector<Binding>>& bindings) {
+    record_set(plans, CallOrder::together);
     std::uint64_t tile_bytes = 0;
     for (const Plan& plan : plans) tile_bytes = std::max(tile_bytes, plan.tile_bytes);
     if (!tiles || tiles->bytes() < tile_bytes) tiles = SymmetricMemory::window(nranks, tile_bytes);
 
     for (int rank = 0; rank < nranks; ++rank) {
+        record_run(plans[rank]);
         tapes[rank].read(plans[rank]);
         bound[rank].clear();
         for (std::size_t b = 0; b < plans[rank].buffers.size(); ++b) {

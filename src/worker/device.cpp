@@ -7,6 +7,7 @@
 #include <exception>
 #include <string_view>
 
+#include "engine/run_record.hpp"
 #include "peal/error.hpp"
 #include "shm/backoff.hpp"
 #include "worker/wire.hpp"
@@ -122,6 +123,7 @@ const Device::Loaded& Device::load(const Command& command) {
     if (plans_.size() == kPlansKept) plans_.clear();
     auto loaded = std::make_unique<Loaded>();
     loaded->plan = plan_from_bytes({arena_.at(command.plan_offset), command.plan_bytes});
+    record_run(loaded->plan);
     loaded->tape.read(loaded->plan);
     return *plans_.emplace(command.plan_id, std::move(loaded)).first->second;
 }

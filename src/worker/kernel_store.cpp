@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <vector>
 
+#include "engine/run_record.hpp"
 #include "worker/prove.hpp"
 #include "worker/wire.hpp"
 
@@ -15,6 +16,7 @@ LoadedPtr KernelStore::load(const CompiledPtr& kernel, bool together) {
         prove(*kernel, together, platform_);
         proved_.insert({kernel->id, together});
     }
+    record_set(kernel->plans, together ? CallOrder::together : CallOrder::free);
     const auto found = loaded_.find(kernel->id);
     if (found != loaded_.end()) return found->second;
     // What tasks still use stays alive with them, and what is needed again is put there again.

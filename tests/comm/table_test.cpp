@@ -51,8 +51,8 @@ Picked pick(const Shape& shape, int nranks, bool reach) {
     Picked picked;
     for (int rank = 0; rank < nranks; ++rank) {
         const auto routine = make_routine(shape, table, rank, nranks, limits);
-        picked.collective.mode = routine->mode;
-        picked.collective.placement = routine->placement;
+        picked.collective.mode = routine->collective.mode;
+        picked.collective.placement = routine->collective.placement;
         picked.plans.push_back(routine->plan);
     }
     picked.collective.kind = shape.kind;

@@ -107,13 +107,13 @@ private:
         collective.kind = CollectiveKind::barrier;
         if (routine.staging == Staging::none) return collective;
         collective.kind = shape.kind;
-        collective.mode = routine.mode;
+        collective.mode = routine.collective.mode;
         collective.element = shape.element;
         collective.op = shape.op;
         collective.count = shape.counts.empty() ? shape.count : 0;
         collective.counts = shape.counts;
         collective.root = shape.root;
-        collective.placement = routine.placement;
+        collective.placement = routine.collective.placement;
         return collective;
     }
 

@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "engine/run_record.hpp"
+
+#ifndef PEAL_RECORD_RUNS
+
+namespace peal {
+
+bool records_runs() { return false; }
+void record_run(const Plan&) {}
+void record_set(const std::vector<Plan>&, CallOrder) {}
+void record_set(const std::vector<Plan>&, CallOrder, const Collective&) {}
+void record_compiled(const std::vector<Plan>&, CallOrder, const Collective&) {}
+void record_compiled(int, CallOrder, const Collective&) {}
+
+}  // namespace peal
+
+#else
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <string>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "base/file.hpp"
+#include "base/digest.hpp"
+
+namespace peal {
+namespace {
+
+namespace fs = std::filesystem;
+
+const char* directory() { return std::getenv("PEAL_RECORD_RUNS"); }
+
+// One write to the end of a file, which no other process gets between. Nothing is remembered here,
+// so that threads and forks need no care.
+void append(const fs::path& place, const std::string& line) {
+    const int file = open(place.c_str(), O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0644);
+    if (file < 0) return;
+    [[maybe_unused]] const ssize_t written = write(file, line.data(), line.size());
+    close(file);
+}
+
+// The command that carries it out: of a test it has the name.
+std::string command() {
+    std::string text;
+    std::getline(std::ifstream("/proc/self/cmdline"), text);
+    std::replace(text.begin(), text.end(), '\0', ' ');
+    return text.substr(0, 200);
+}
+
+// Of the whole collective, in the order of its members (tests/runs/ reads it back).
+std::string spec_of(const Collective& collective) {
+    const auto& [kind, mode, element, op, count, root, counts, placement, stage_bytes] = collective;
+    return fmt::format("{} {} {} {} {} {} {} {} {}", static_cast<int>(kind), mode,
+                       static_cast<int>(element), static_cast<int>(op), count, root,
+                       static_cast<int>(placement), stage_bytes, fmt::join(counts, " "));
+}
+
+std::string digest_of(const std::vector<Plan>& plans) {
+    Digest set;
+    for (const Plan& plan : plans) set.add(digest(plan));
+    return set.text();
+}
+
+template <class TextOf>
+void write_once(const std::string& name, CallOrder order, TextOf&& text_of) {
+    const fs::path place =
+        fs::path(directory()) / (name + (order == CallOrder::free ? ".free" : ".together"));
+    if (!fs::exists(place)) write_text(place, text_of(), "record of runs");
+}
+
+}  // namespace
+
+bool records_runs() { return directory() != nullptr; }
+
+void record_run(const Plan& plan) {
+    if (!records_runs()) return;
+    static const std::string who = command();
+    append(fs::path(directory()) / "runs",
+           fmt::format("{} {} {} {} {}\n", digest(plan), plan.kernel, plan.rank, plan.nranks, who));
+}
+
+// A file has the number of ranks, the collective or "-" and, unless that says them, the plans.
+
+void record_set(const std::vector<Plan>& plans, CallOrder order) {
+    if (!records_runs()) return;
+    write_once(digest_of(plans), order,
+               [&] { return fmt::format("{}\n-\n{}", plans.size(), to_json(plans)); });
+}
+
+void record_set(const std::vector<Plan>& plans, CallOrder order, const Collective& collective) {
+    if (!records_runs()) return;
+    write_once(digest_of(plans), order, [&] {
+        return fmt::format("{}\n{}\n{}", plans.size(), spec_of(collective), to_json(plans));
+    });
+}
+
+void record_compiled(const std::vector<Plan>& plans, CallOrder order,
+                     const Collective& collective) {
+    if (!records_runs()) return;
+    write_once(digest_of(plans), order,
+               [&] { return fmt::format("{}\n{}\n", plans.size(), spec_of(collective)); });
+}
+
+void record_compiled(int nranks, CallOrder order, const Collective& collective) {
+    if (!records_runs()) return;
+    const std::string text = fmt::format("{}\n{}\n", nranks, spec_of(collective));
+    write_once(Digest().add(text).text(), order, [&] { return text; });
+}
+
+}  // namespace peal
+
+#endif

@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+// What engines carry out, written down, so that after the tests each plan of it is held against the
+// checker (tests/runs/). Only builds for tests do that (PEAL_RECORD_RUNS); in others, and in the
+// library that is installed, these do nothing.
+//
+// The environment variable PEAL_RECORD_RUNS names the directory; without it nothing is written.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "peal/collective.hpp"
+#include "peal/plan.hpp"
+
+namespace peal {
+
+// Whether anything is written: whoever has made only its own plan asks before it makes the others.
+bool records_runs();
+
+// This process is about to carry out the plan: each engine says so where it makes one ready.
+void record_run(const Plan& plan);
+
+// How a rank comes from one call of its plan to the next.
+enum class CallOrder : std::uint8_t {
+    free,      // when it has ended the first, wherever the others are
+    together,  // when all have
+};
+
+// The plans of all ranks that such a plan is one of. A set that was written down before, by
+// whatever process, is not written again.
+void record_set(const std::vector<Plan>& plans, CallOrder order);
+// And what they do.
+void record_set(const std::vector<Plan>& plans, CallOrder order, const Collective& collective);
+// They are what the collective compiles to: only that is written.
+void record_compiled(const std::vector<Plan>& plans, CallOrder order, const Collective& collective);
+// The same of plans that this process has not made.
+void record_compiled(int nranks, CallOrder order, const Collective& collective);
+
+}  // namespace peal

@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the engines wrote down (src/engine/run_record.hpp), read back.
+#pragma once
+
+#include <filesystem>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "peal/collective.hpp"
+#include "peal/plan.hpp"
+
+namespace peal::test {
+
+// The plans of all ranks.
+struct PlanSet {
+    int nranks = 0;
+    std::optional<Collective> collective;  // that they do
+    std::string json;                      // empty: they are what the collective compiles to
+    bool is_free = false;  // nobody has said that all return from a call before the next is made
+
+    std::vector<Plan> plans() const;
+};
+
+struct Runs {
+    std::map<std::string, std::string> carried_out;  // by the plan's digest: what, and by whom
+    std::vector<PlanSet> sets;
+};
+Runs read_runs(const std::filesystem::path& directory);
+
+}  // namespace peal::test
