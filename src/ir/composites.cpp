@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "ir/composites.hpp"
+#include "ir/registry.hpp"
 
 #include <algorithm>
 #include <array>

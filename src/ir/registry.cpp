@@ -6,7 +6,6 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "ir/composites.hpp"
 #include "ir/describe.hpp"
 #include "ir/registry.hpp"
 #include "peal/error.hpp"

@@ -6,8 +6,6 @@
 
 #include <fmt/format.h>
 
-#include "ir/verify_rules.hpp"
-
 namespace peal::ir {
 namespace {
 

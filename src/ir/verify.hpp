@@ -13,6 +13,7 @@
 //   invoke  the kernel exists, arguments fit, no recursion
 #pragma once
 
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -26,5 +27,20 @@ std::vector<Diagnostic> verify(const Program& program);
 
 // Throws ProgramError with the errors of verify(program), saying after which step they appeared.
 void require_valid(const Program& program, std::string_view after);
+
+struct Findings {
+    std::vector<Diagnostic> list;
+    void error(Span span, std::string message, std::string hint = {});
+    void warning(Span span, std::string message, std::string hint = {});
+};
+
+// name, type, call
+void verify_scopes(const Kernel& kernel, Findings& findings);
+// invoke
+void verify_invokes(const Kernel& kernel, const Program& program, Findings& findings);
+// effect, signal, mixed, alias
+void verify_memory(const Kernel& kernel, const Program& program, Findings& findings);
+// diverge
+void verify_divergence(const Kernel& kernel, const Program& program, Findings& findings);
 
 }  // namespace peal::ir

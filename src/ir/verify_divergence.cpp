@@ -7,7 +7,7 @@
 #include <fmt/format.h>
 
 #include "ir/fields.hpp"
-#include "ir/verify_rules.hpp"
+#include "ir/verify.hpp"
 #include "peal/ops.hpp"
 
 namespace peal::ir {

@@ -7,7 +7,7 @@
 #include "ir/describe.hpp"
 #include "ir/effects.hpp"
 #include "ir/fields.hpp"
-#include "ir/verify_rules.hpp"
+#include "ir/verify.hpp"
 
 namespace peal::ir {
 namespace {

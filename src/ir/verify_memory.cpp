@@ -4,7 +4,7 @@
 
 #include "ir/effects.hpp"
 #include "ir/fields.hpp"
-#include "ir/verify_rules.hpp"
+#include "ir/verify.hpp"
 #include "peal/ops.hpp"
 
 namespace peal::ir {

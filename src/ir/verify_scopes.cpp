@@ -8,7 +8,7 @@
 #include "ir/describe.hpp"
 #include "ir/fields.hpp"
 #include "ir/registry.hpp"
-#include "ir/verify_rules.hpp"
+#include "ir/verify.hpp"
 #include "peal/error.hpp"
 #include "peal/ops.hpp"
 

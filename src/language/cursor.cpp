@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "language/cursor.hpp"
+#include "language/parser.hpp"
 
 #include <algorithm>
 #include <utility>

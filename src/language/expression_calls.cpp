@@ -7,7 +7,7 @@
 #include <fmt/ranges.h>
 
 #include "language/expressions.hpp"
-#include "language/near.hpp"
+#include "language/names.hpp"
 #include "peal/error.hpp"
 
 namespace peal::language {

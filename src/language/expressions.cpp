@@ -6,7 +6,7 @@
 #include <fmt/format.h>
 
 #include "ir/describe.hpp"
-#include "language/near.hpp"
+#include "language/names.hpp"
 #include "language/precedence.hpp"
 
 namespace peal::language {

@@ -7,14 +7,33 @@
 #include <string_view>
 #include <vector>
 
-#include "language/place.hpp"
 #include "language/report.hpp"
 #include "language/scope.hpp"
 #include "language/syntax.hpp"
 #include "peal/ir.hpp"
 #include "peal/ops.hpp"
+#include "peal/source.hpp"
 
 namespace peal::language {
+
+// Elements [offset, offset + count) of a flattened buffer.
+struct Place {
+    ir::VarPtr memory;
+    ir::ExprPtr peer;                // whose window; null: the own memory
+    ir::ExprPtr offset;              //
+    std::vector<ir::ExprPtr> shape;  // what is left of the dimensions; none: one element
+    Span span;
+
+    ir::ExprPtr count() const;
+    // The first dimension from `offset` on, `extent` long.
+    void slice(const ir::ExprPtr& offset, ir::ExprPtr extent);
+    // One element of the first dimension, which is then gone.
+    void index(const ir::ExprPtr& position);
+};
+
+// Integer arithmetic that drops zeros and ones and works out constants.
+ir::ExprPtr plus(const ir::ExprPtr& a, const ir::ExprPtr& b);
+ir::ExprPtr times(const ir::ExprPtr& a, const ir::ExprPtr& b);
 
 // Every function reports and throws Abandoned when the text does not make sense.
 class Expressions {

@@ -5,11 +5,10 @@
 
 #include "base/file.hpp"
 #include "ir/verify.hpp"
-#include "language/lexer.hpp"
 #include "language/limits.hpp"
 #include "language/parser.hpp"
 #include "language/report.hpp"
-#include "language/resolver.hpp"
+#include "language/stages.hpp"
 #include "peal/program.hpp"
 
 namespace peal {

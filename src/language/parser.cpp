@@ -6,7 +6,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "language/near.hpp"
+#include "language/names.hpp"
 
 namespace peal::language {
 namespace {

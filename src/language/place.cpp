@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "language/place.hpp"
+#include "language/expressions.hpp"
 
 #include <cassert>
 #include <cstddef>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Kernels and their parameters.
-#include "language/resolver.hpp"
+#include "language/stages.hpp"
 
 #include <set>
 #include <string>

@@ -5,7 +5,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "language/collectives.hpp"
+#include "language/names.hpp"
 #include "language/statements.hpp"
 
 namespace peal::language {

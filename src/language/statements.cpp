@@ -6,9 +6,8 @@
 #include <fmt/format.h>
 
 #include "ir/describe.hpp"
-#include "language/collectives.hpp"
 #include "language/limits.hpp"
-#include "language/near.hpp"
+#include "language/names.hpp"
 
 namespace peal::language {
 namespace {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "passes/convert_tensor_to_tile_ops.hpp"
+#include "passes/pipeline.hpp"
 
 #include "ir/effects.hpp"
 #include "passes/rewrite.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "passes/inline_calls.hpp"
+#include "passes/pipeline.hpp"
 
 #include <map>
 

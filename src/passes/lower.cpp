@@ -1,11 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The passes, in order. The verifier looks at the program after each.
 #include "ir/verify.hpp"
-#include "passes/convert_tensor_to_tile_ops.hpp"
-#include "passes/inline_calls.hpp"
-#include "passes/lower_composite_ops.hpp"
 #include "passes/pipeline.hpp"
-#include "passes/simplify.hpp"
 #include "peal/compile.hpp"
 
 namespace peal {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "passes/lower_composite_ops.hpp"
+#include "passes/pipeline.hpp"
 
 #include "collectives/catalogue.hpp"
 #include "passes/rewrite.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "passes/simplify.hpp"
+#include "passes/pipeline.hpp"
 
 #include <algorithm>
 #include <limits>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "language/lexer.hpp"
+#include "language/stages.hpp"
 
 #include <string>
 #include <vector>

@@ -1,13 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "passes/lower_composite_ops.hpp"
+#include "passes/pipeline.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "ir/verify.hpp"
-#include "passes/convert_tensor_to_tile_ops.hpp"
-#include "passes/pipeline.hpp"
-#include "passes/simplify.hpp"
 #include "passes/support.hpp"
 #include "peal/collective.hpp"
 #include "peal/compile.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "language/near.hpp"
+#include "language/names.hpp"
 
 #include <algorithm>
 
@@ -27,6 +27,10 @@ std::size_t distance(std::string_view a, std::string_view b) {
     return d[a.size()][b.size()];
 }
 
+std::string_view short_name(const ir::OpSpec& spec) {
+    return spec.name.substr(spec.name.rfind('.') + 1);
+}
+
 }  // namespace
 
 std::string did_you_mean(std::string_view word, const std::vector<std::string_view>& candidates) {
@@ -41,6 +45,21 @@ std::string did_you_mean(std::string_view word, const std::vector<std::string_vi
         nearest = candidate;
     }
     return nearest.empty() ? std::string{} : fmt::format("did you mean '{}'?", nearest);
+}
+
+const ir::OpSpec* collective_named(std::string_view name) {
+    for (const ir::OpSpec& spec : ir::all_ops()) {
+        if (spec.composite && short_name(spec) == name) return &spec;
+    }
+    return nullptr;
+}
+
+std::vector<std::string_view> collective_names() {
+    std::vector<std::string_view> names;
+    for (const ir::OpSpec& spec : ir::all_ops()) {
+        if (spec.composite) names.push_back(short_name(spec));
+    }
+    return names;
 }
 
 }  // namespace peal::language
