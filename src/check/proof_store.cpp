@@ -5,7 +5,7 @@
 #include <chrono>
 #include <fstream>
 
-#include "base/cache.hpp"
+#include "base/cache_directory.hpp"
 #include "base/file.hpp"
 
 namespace peal {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "draw/focus.hpp"
+#include "draw/layout.hpp"
 
 #include <map>
 

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// In which row each event of a diagram is drawn.
+// Where the parts of a diagram are drawn, and less of it where there is no room for all.
 #pragma once
 
+#include <cstddef>
 #include <vector>
 
 #include "draw/diagram.hpp"
@@ -14,5 +15,13 @@ namespace peal::draw {
 // can tell from the schedule. An arrow has its stretch of the notify's row for itself. What clashes
 // comes last, side by side.
 void place_rows(Diagram& diagram, const std::vector<std::vector<Access>>& accesses);
+
+// For each arrow its channel on the side of the lane that waits, 0 being nearest to the lane. Two
+// arrows never share a stretch of a channel. The shortest run nearest, longer ones around them.
+std::vector<std::size_t> arrow_channels(const Diagram& diagram);
+
+// Only the lanes in which something clashes; the others are in Diagram::hidden. A wait that one of
+// those released says so: "wait sig[5] >= 1 (rank 5)".
+Diagram focus_on_clash(const Diagram& diagram);
 
 }  // namespace peal::draw

@@ -6,7 +6,7 @@
 
 #include <fmt/format.h>
 
-#include "draw/channels.hpp"
+#include "draw/layout.hpp"
 #include "draw/svg_style.hpp"
 #include "draw/svg_text.hpp"
 #include "draw/wrap.hpp"

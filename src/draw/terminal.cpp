@@ -9,7 +9,7 @@
 #include <fmt/format.h>
 
 #include "draw/canvas.hpp"
-#include "draw/focus.hpp"
+#include "draw/layout.hpp"
 #include "draw/wrap.hpp"
 
 namespace peal::draw {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "emit/arguments.hpp"
+#include "emit/kernel_text.hpp"
 
 #include <cctype>
 #include <vector>

@@ -2,12 +2,8 @@
 // From a program to a PTO kernel in C++: the contents page.
 #include <fmt/format.h>
 
-#include "emit/build.hpp"
-#include "emit/flags.hpp"
 #include "emit/frame.hpp"
-#include "emit/print.hpp"
-#include "emit/tidy.hpp"
-#include "emit/tiles.hpp"
+#include "emit/phases.hpp"
 #include "peal/compile.hpp"
 #include "peal/error.hpp"
 #include "peal/pto.hpp"

@@ -6,7 +6,7 @@
 // A tile that takes turns has two slots and, for the pipe that is done with it last, an event for
 // each slot: it is set when the slot is free and awaited before the slot is filled again, two
 // rounds later.
-#include "emit/flags.hpp"
+#include "emit/phases.hpp"
 
 #include <algorithm>
 #include <map>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "emit/print.hpp"
+#include "emit/phases.hpp"
 
 #include <algorithm>
 #include <map>
@@ -8,10 +8,8 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "emit/arguments.hpp"
-#include "emit/comments.hpp"
 #include "emit/epochs.hpp"
-#include "emit/helpers.hpp"
+#include "emit/kernel_text.hpp"
 #include "emit/lives.hpp"
 #include "ir/fields.hpp"
 #include "passes/rewrite.hpp"

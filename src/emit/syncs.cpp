@@ -5,7 +5,7 @@
 #include <array>
 #include <map>
 
-#include "emit/tiles.hpp"
+#include "emit/phases.hpp"
 
 namespace peal::emitter {
 namespace {

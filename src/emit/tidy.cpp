@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "emit/tidy.hpp"
+#include "emit/phases.hpp"
 
 #include "emit/names.hpp"
 #include "passes/rewrite.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "emit/tiles.hpp"
+#include "emit/phases.hpp"
 
 #include <algorithm>
 #include <numeric>

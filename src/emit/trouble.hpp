@@ -2,7 +2,9 @@
 #pragma once
 
 #include <string>
+#include <utility>
 
+#include "peal/diagnostic.hpp"
 #include "peal/source.hpp"
 
 namespace peal::emitter {
@@ -11,7 +13,10 @@ namespace peal::emitter {
 class Trouble {
 public:
     explicit Trouble(const Source* source) : source_(source) {}
-    [[noreturn]] void fail(Span where, std::string message, std::string hint = {}) const;
+    [[noreturn]] void fail(Span where, std::string message, std::string hint = {}) const {
+        throw ProgramError(
+            {{Diagnostic::Severity::error, where, std::move(message), std::move(hint)}}, source_);
+    }
 
 private:
     const Source* source_;

@@ -3,7 +3,7 @@
 
 #include <variant>
 
-#include "engine/cache.hpp"
+#include "engine/cache_size.hpp"
 #include "plan/access.hpp"
 
 namespace peal {

@@ -8,7 +8,7 @@
 
 #include <fmt/format.h>
 
-#include "base/cache.hpp"
+#include "base/cache_directory.hpp"
 #include "base/digest.hpp"
 #include "base/file.hpp"
 #include "peal/error.hpp"

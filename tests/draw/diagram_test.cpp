@@ -7,7 +7,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "draw/channels.hpp"
+#include "draw/layout.hpp"
 #include "draw/scenes.hpp"
 
 namespace peal::draw {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "engine/cache.hpp"
+#include "engine/cache_size.hpp"
 
 #include <algorithm>
 #include <fstream>
