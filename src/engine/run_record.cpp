@@ -28,8 +28,8 @@ void record_compiled(int, CallOrder, const Collective&) {}
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "base/file.hpp"
 #include "base/digest.hpp"
+#include "base/file.hpp"
 
 namespace peal {
 namespace {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "base/cache.hpp"
+#include "base/cache_directory.hpp"
 
 #include <sys/stat.h>
 #include <unistd.h>
