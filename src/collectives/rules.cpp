@@ -98,7 +98,7 @@ std::vector<Rule> all_rules() {
         private_rule(scatter, 64 * kKiB, "push"),
         private_rule(scatter, any, "pipeline", 1 * kMiB),
         private_rule(barrier, any, "mesh"),
-        window_rule(allreduce, 1 * kKiB, "push"),
+        window_rule(allreduce, 256, "push"),
         window_rule(allreduce, any, "direct"),
         window_rule(reduce_scatter, any, "mesh"),
         window_rule(allgather, any, "mesh"),

@@ -38,7 +38,7 @@ std::vector<Row> known_rows() {
          staging,
          {3, 4, 8, 9, 16, 17, 64, 1024},
          "push to 1024, pull to 131072, pipeline 1024K"},
-        {allreduce, window, {1, 2, 3, 4, 8, 9, 16, 17, 64, 1024}, "direct"},
+        {allreduce, window, {1, 2, 3, 4, 8, 9, 16, 17, 64, 1024}, "push to 256, direct"},
         {reduce_scatter, target, {1, 2, 3, 4, 8, 9, 16}, "mesh"},
         {reduce_scatter, target, {17, 64, 1024}, "ring"},
         {reduce_scatter,
@@ -192,9 +192,9 @@ TEST(Rules, NameRecipesThatThereAre) {
         EXPECT_TRUE(std::any_of(list.begin(), list.end(),
                                 [&](const Recipe& recipe) { return recipe.mode == rule.mode; }))
             << name(rule.kind) << " " << rule.mode;
-        const bool on_window = rule.where == Where::window;
-        EXPECT_TRUE(
-            offers(rule.kind, rule.mode, on_window ? Placement::window : Placement::separate))
+        const Placement asked =
+            rule.where == Where::window ? Placement::window : Placement::separate;
+        EXPECT_TRUE(offers(rule.kind, rule.mode, carried_placement(rule, asked)))
             << name(rule.kind) << " " << rule.mode;
         if (rule.reach) {
             EXPECT_TRUE(may_reach(rule.kind, rule.mode)) << name(rule.kind) << " " << rule.mode;

@@ -58,7 +58,10 @@ std::vector<Row> known_rows() {
          {16},
          "mesh none to 0, push line to 48, push box to 512, push ring to 1024, pull box to 8192, "
          "pull ring to 131072, pipeline bulk"},
-        {allreduce, window, {1, 2, 3, 4, 8, 16}, "mesh none to 0, direct window"},
+        {allreduce,
+         window,
+         {1, 2, 3, 4, 8, 16},
+         "mesh none to 0, push line to 48, push box to 256, direct window"},
         {reduce_scatter,
          staging,
          {1, 2, 3, 4, 8},
