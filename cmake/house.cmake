@@ -1,4 +1,4 @@
-# Tests that read the sources: who includes whom, and what nobody uses.
+# Tests that read the sources: who includes whom, what nobody uses, what words there are.
 if(PEAL_TESTS)
     file(GLOB house_sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/tests/house/*.cpp)
     add_executable(test_house ${house_sources})
@@ -7,5 +7,6 @@ if(PEAL_TESTS)
     target_link_libraries(test_house PRIVATE peal_options GTest::gtest_main GTest::gmock)
     peal_unity(test_house 5)
     add_test(NAME rooms COMMAND test_house --gtest_filter=Rooms.*)
+    add_test(NAME glossary COMMAND test_house --gtest_filter=Glossary.*)
     add_test(NAME dead_code COMMAND test_house --gtest_filter=DeadCode.*:UnusedNames.*)
 endif()
