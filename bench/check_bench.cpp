@@ -12,6 +12,7 @@
 #include "check/call_sequence.hpp"
 #include "peal/check.hpp"
 #include "peal/collective.hpp"
+#include "peal/compile.hpp"
 #include "peal/program.hpp"
 
 namespace peal {

@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 
 #include "peal/collective.hpp"
+#include "peal/compile.hpp"
 #include "plan/compile_rank.hpp"
 
 namespace peal {

@@ -9,8 +9,8 @@
 #include <string_view>
 #include <vector>
 
+#include "peal/bindings.hpp"
 #include "peal/collective_kind.hpp"
-#include "peal/compile.hpp"
 #include "peal/element.hpp"
 #include "peal/ir.hpp"
 
@@ -94,12 +94,5 @@ Bindings bindings_of(const Collective& collective);
 // Elements that rank gives and gets; the sizes of `input` and `output`.
 std::uint64_t input_count(const Collective& collective, int rank, int nranks);
 std::uint64_t output_count(const Collective& collective, int rank, int nranks);
-
-inline std::vector<Plan> compile(const Collective& collective, int nranks,
-                                 const CompileOptions& options = {}) {
-    validate(collective, nranks);
-    return compile(program_of(collective), name(collective.kind), bindings_of(collective), nranks,
-                   options);
-}
 
 }  // namespace peal

@@ -25,6 +25,7 @@
 
 #include "peal/collective.hpp"
 #include "peal/communicator_calls.hpp"
+#include "peal/plan.hpp"
 
 namespace peal {
 

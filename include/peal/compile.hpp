@@ -5,29 +5,19 @@
 
 #include <chrono>
 #include <cstdint>
-#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "peal/bindings.hpp"
+#include "peal/collective.hpp"
 #include "peal/ir.hpp"
 #include "peal/limits.hpp"
+#include "peal/lower.hpp"
 #include "peal/plan.hpp"
 
 namespace peal {
-
-// The composite ops expanded, calls inlined, directions inferred; only primitive ops are left.
-// Lowering a lowered program changes nothing. Throws ProgramError.
-ir::Program lower(const ir::Program& program);
-
-// What is not known until a kernel meets its arguments. Values are the same on every rank.
-struct Bindings {
-    std::map<std::string, std::int64_t, std::less<>> integers;  // shape symbols and integer scalars
-    std::map<std::string, double, std::less<>> numbers;         // floating scalars
-    std::map<std::string, std::vector<std::int64_t>, std::less<>> tables;  // row-major
-    bool operator==(const Bindings&) const = default;
-};
 
 struct CompileOptions {
     bool fuse = true;
@@ -51,5 +41,7 @@ Plan fuse(Plan plan);
 // lowered text becomes the source that instructions refer to.
 std::vector<Plan> compile(const ir::Program& program, std::string_view kernel,
                           const Bindings& bindings, int nranks, const CompileOptions& options = {});
+std::vector<Plan> compile(const Collective& collective, int nranks,
+                          const CompileOptions& options = {});
 
 }  // namespace peal

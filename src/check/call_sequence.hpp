@@ -9,6 +9,7 @@
 
 #include "peal/check.hpp"
 #include "peal/collective.hpp"
+#include "peal/compile.hpp"
 
 namespace peal {
 

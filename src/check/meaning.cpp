@@ -7,6 +7,7 @@
 
 #include "peal/check.hpp"
 #include "peal/collective.hpp"
+#include "peal/compile.hpp"
 #include "peal/error.hpp"
 #include "plan/pipes.hpp"
 

@@ -8,6 +8,7 @@
 #include "collectives/catalogue.hpp"
 #include "peal/builder.hpp"
 #include "peal/error.hpp"
+#include "peal/limits.hpp"
 
 namespace peal {
 namespace {

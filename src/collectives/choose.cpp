@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "collectives/choose.hpp"
+#include "peal/limits.hpp"
 
 #include <algorithm>
 

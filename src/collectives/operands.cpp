@@ -3,6 +3,7 @@
 #include "collectives/all_to_all_v.hpp"
 #include "collectives/catalogue.hpp"
 #include "collectives/requirements.hpp"
+#include "peal/limits.hpp"
 
 namespace peal::collectives {
 

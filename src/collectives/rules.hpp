@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "peal/collective.hpp"
+#include "peal/limits.hpp"
 
 namespace peal::collectives {
 

@@ -14,6 +14,7 @@
 #include "comm/turns.hpp"
 #include "engine/tape.hpp"
 #include "peal/collective.hpp"
+#include "peal/compile.hpp"
 #include "peal/plan.hpp"
 
 namespace peal::comm {

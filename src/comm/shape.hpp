@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "peal/collective.hpp"
+#include "peal/limits.hpp"
 
 namespace peal::comm {
 

@@ -2,7 +2,7 @@
 // The passes, in order. The verifier looks at the program after each.
 #include "ir/verify.hpp"
 #include "passes/pipeline.hpp"
-#include "peal/compile.hpp"
+#include "peal/lower.hpp"
 
 namespace peal {
 namespace passes {

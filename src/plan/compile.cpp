@@ -19,4 +19,10 @@ std::vector<Plan> compile(const ir::Program& program, std::string_view kernel,
     return plans;
 }
 
+std::vector<Plan> compile(const Collective& collective, int nranks, const CompileOptions& options) {
+    validate(collective, nranks);
+    return compile(program_of(collective), name(collective.kind), bindings_of(collective), nranks,
+                   options);
+}
+
 }  // namespace peal

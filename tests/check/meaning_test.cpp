@@ -6,6 +6,7 @@
 
 #include "check/plans.hpp"
 #include "peal/collective.hpp"
+#include "peal/compile.hpp"
 #include "peal/error.hpp"
 
 namespace peal {

@@ -8,6 +8,7 @@
 
 #include "check/call_sequence.hpp"
 #include "peal/collective.hpp"
+#include "peal/compile.hpp"
 #include "peal/diagnostic.hpp"
 #include "peal/program.hpp"
 #include "peal/pto.hpp"

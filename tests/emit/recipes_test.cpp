@@ -12,6 +12,7 @@
 #include "check/call_sequence.hpp"
 #include "emit/terms.hpp"
 #include "peal/collective.hpp"
+#include "peal/compile.hpp"
 #include "peal/pto.hpp"
 #include "pto/kernel_file.hpp"
 

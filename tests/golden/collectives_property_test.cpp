@@ -8,6 +8,7 @@
 
 #include "golden/number.hpp"
 #include "golden/rehearse.hpp"
+#include "peal/compile.hpp"
 #include "support/placement_suffix.hpp"
 
 namespace peal {

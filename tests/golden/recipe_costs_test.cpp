@@ -9,6 +9,7 @@
 #include <sstream>
 
 #include "peal/collective.hpp"
+#include "peal/compile.hpp"
 #include "peal/ops.hpp"
 
 namespace peal {

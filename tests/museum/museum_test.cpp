@@ -14,6 +14,7 @@
 
 #include "museum/exhibit.hpp"
 #include "museum/verdicts.hpp"
+#include "peal/compile.hpp"
 #include "peal/error.hpp"
 #include "plan/access.hpp"
 

@@ -7,7 +7,7 @@
 #include "ir/verify.hpp"
 #include "passes/support.hpp"
 #include "peal/collective.hpp"
-#include "peal/compile.hpp"
+#include "peal/lower.hpp"
 #include "peal/error.hpp"
 
 namespace peal {

@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include "peal/collective.hpp"
+#include "peal/compile.hpp"
 
 namespace peal {
 namespace auto_mode_test {

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "peal/collective.hpp"
+#include "peal/compile.hpp"
 #include "peal/plan.hpp"
 
 namespace peal::test {

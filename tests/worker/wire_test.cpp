@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "peal/collective.hpp"
+#include "peal/compile.hpp"
 
 namespace peal::worker {
 namespace wire_test {

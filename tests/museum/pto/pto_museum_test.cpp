@@ -14,6 +14,7 @@
 #include "museum/pto/pto_exhibit.hpp"
 #include "museum/verdicts.hpp"
 #include "peal/collective.hpp"
+#include "peal/compile.hpp"
 #include "peal/pto.hpp"
 
 namespace peal::museum {
