@@ -11,11 +11,11 @@
 
 namespace peal {
 
-enum class Element : std::uint8_t { f16, bf16, f32, f64, i8, i16, i32, i64, u8 };
+enum class Element : std::uint8_t { f16, bf16, f32, f64, i8, i16, i32, i64, u8, u16, u32, u64 };
 
-inline constexpr std::array kElements = {Element::f16, Element::bf16, Element::f32,
-                                         Element::f64, Element::i8,   Element::i16,
-                                         Element::i32, Element::i64,  Element::u8};
+inline constexpr std::array kElements = {Element::f16, Element::bf16, Element::f32, Element::f64,
+                                         Element::i8,  Element::i16,  Element::i32, Element::i64,
+                                         Element::u8,  Element::u16,  Element::u32, Element::u64};
 
 // Integers wrap around. f16 and bf16 are accumulated in f32 within one reduce instruction and
 // rounded to nearest-even once, when the instruction stores its result.
@@ -31,6 +31,7 @@ std::optional<ReduceOp> reduce_op_from(std::string_view name);
 
 std::size_t bytes_of(Element element);
 bool is_float(Element element);
+bool is_unsigned(Element element);
 
 // The bits of an f16 or bf16 number, as memory holds them. Peal computes with them; C++20 does not.
 enum class f16 : std::uint16_t {};
@@ -46,6 +47,9 @@ constexpr std::optional<Element> element_of() {
     if constexpr (std::is_integral_v<T> && !std::is_same_v<T, bool>) {
         if constexpr (std::is_unsigned_v<T>) {
             if constexpr (sizeof(T) == 1) return Element::u8;
+            if constexpr (sizeof(T) == 2) return Element::u16;
+            if constexpr (sizeof(T) == 4) return Element::u32;
+            if constexpr (sizeof(T) == 8) return Element::u64;
         } else {
             if constexpr (sizeof(T) == 1) return Element::i8;
             if constexpr (sizeof(T) == 2) return Element::i16;
@@ -57,7 +61,7 @@ constexpr std::optional<Element> element_of() {
 }
 }  // namespace detail
 
-// C++ types that are elements: f16, bf16, float, double, signed integers and unsigned bytes.
+// C++ types that are elements: f16, bf16, float, double and integers, but not bool.
 template <class T>
 concept ElementType = detail::element_of<std::remove_const_t<T>>()
 .has_value();

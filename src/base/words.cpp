@@ -21,7 +21,10 @@ constexpr std::array<ElementRow, kElements.size()> kElementRows = {{{"f16", 2, t
                                                                     {"i16", 2, false},
                                                                     {"i32", 4, false},
                                                                     {"i64", 8, false},
-                                                                    {"u8", 1, false}}};
+                                                                    {"u8", 1, false},
+                                                                    {"u16", 2, false},
+                                                                    {"u32", 4, false},
+                                                                    {"u64", 8, false}}};
 constexpr std::array<std::string_view, 4> kReduceNames = {"sum", "prod", "max", "min"};
 constexpr std::array<std::string_view, 4> kDirectionNames = {"unknown", "in", "out", "inout"};
 constexpr std::array<std::string_view, 2> kNotifyNames = {"set", "add"};
@@ -38,6 +41,7 @@ constexpr std::size_t at(Enum value) {
 std::string_view name(Element element) { return kElementRows[at(element)].name; }
 std::size_t bytes_of(Element element) { return kElementRows[at(element)].bytes; }
 bool is_float(Element element) { return kElementRows[at(element)].floating; }
+bool is_unsigned(Element element) { return name(element).front() == 'u'; }
 
 std::optional<Element> element_from(std::string_view wanted) {
     for (const Element element : kElements) {

@@ -25,8 +25,8 @@ std::int64_t size_of(Element element) { return static_cast<std::int64_t>(bytes_o
 double extreme(Element element, bool greatest) {
     const int sign = greatest ? 1 : -1;
     if (is_float(element)) return sign * std::numeric_limits<double>::infinity();
-    if (element == Element::u8) return greatest ? 255 : 0;
     const double half = std::ldexp(1, static_cast<int>(8 * bytes_of(element)) - 1);
+    if (is_unsigned(element)) return greatest ? 2 * half - 1 : 0;
     return greatest ? half - 1 : -half;
 }
 
@@ -50,8 +50,10 @@ struct Constant {
 Constant normal_constant(Element element, double scalar) {
     if (std::bit_cast<std::uint64_t>(scalar) == 0) return {Element::i8, 0};
     if (is_float(element)) return {element, scalar};
-    // 2^63 - 1 is no double, and what does not fit an i64 is at one of its ends.
+    // 2^63 - 1 is no double, and what does not fit an i64 is at one of its ends; so with a u64.
     constexpr double kLimit = 9223372036854775808.0;
+    const bool is_upper = element == Element::u64 && scalar >= kLimit && scalar < 2 * kLimit;
+    if (is_upper) scalar -= 2 * kLimit;  // an i64 of the same bytes
     if (std::isnan(scalar) || scalar >= kLimit || scalar < -kLimit) return {element, scalar};
     const auto bits = static_cast<std::uint64_t>(static_cast<std::int64_t>(scalar));
     std::size_t size = bytes_of(element);

@@ -163,7 +163,7 @@ void add_target_options(CLI::App& command, TargetOptions& options) {
                                      "elements per rank; the symbol n of a kernel (default 256)");
     count->each([&options](const std::string&) { options.count_given = true; });
     command.add_option("--dtype", options.element,
-                       "f16 bf16 f32 f64 i8 i16 i32 i64 u8 (default f32)");
+                       "f16 bf16 f32 f64 i8 i16 i32 i64 u8 u16 u32 u64 (default f32)");
     command.add_option("--op", options.op, "sum prod max min (default sum)");
     command.add_option("--root", options.root, "root rank (default 0)");
     command.add_option("--set", options.settings,
@@ -214,7 +214,7 @@ Collective collective_for(CollectiveKind kind, const TargetOptions& options, int
     if (!element)
         bad_usage(
             fmt::format("--dtype: there is no element type '{}'; choose one of f16, bf16, f32, "
-                        "f64, i8, i16, i32, i64, u8",
+                        "f64, i8, i16, i32, i64, u8, u16, u32, u64",
                         options.element));
     const auto op = reduce_op_from(options.op);
     if (!op)

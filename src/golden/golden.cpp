@@ -23,7 +23,7 @@ std::int64_t factor(int rank, std::int64_t i) { return rank < 6 ? 1 + (i + rank)
 
 std::int64_t contender(Element element, int rank, std::int64_t i) {
     const std::int64_t value = (i * 7 + std::int64_t{13} * rank) % 100;
-    return element == Element::u8 ? value : value - 50;
+    return is_unsigned(element) ? value : value - 50;
 }
 
 // Values that are only moved: as different as the type allows.

@@ -25,6 +25,7 @@ void write(std::byte* to, T value) {
 
 Number real(double value) { return {true, value, 0}; }
 Number whole(std::int64_t value) { return {false, 0, value}; }
+Number natural(std::uint64_t bits) { return {false, 0, static_cast<std::int64_t>(bits), true}; }
 
 std::int64_t wrapped(std::uint64_t bits) { return static_cast<std::int64_t>(bits); }
 
@@ -34,6 +35,16 @@ std::int64_t combine_whole(ReduceOp op, std::int64_t a, std::int64_t b) {
     switch (op) {
         case ReduceOp::sum: return wrapped(x + y);
         case ReduceOp::prod: return wrapped(x * y);
+        case ReduceOp::max: return std::max(a, b);
+        case ReduceOp::min: return std::min(a, b);
+    }
+    return 0;
+}
+
+std::uint64_t combine_natural(ReduceOp op, std::uint64_t a, std::uint64_t b) {
+    switch (op) {
+        case ReduceOp::sum: return a + b;
+        case ReduceOp::prod: return a * b;
         case ReduceOp::max: return std::max(a, b);
         case ReduceOp::min: return std::min(a, b);
     }
@@ -53,7 +64,8 @@ double combine_real(ReduceOp op, double a, double b) {
 }  // namespace
 
 Number number_of(Element element, std::int64_t value) {
-    return is_float(element) ? real(static_cast<double>(value)) : whole(value);
+    if (is_float(element)) return real(static_cast<double>(value));
+    return element == Element::u64 ? natural(static_cast<std::uint64_t>(value)) : whole(value);
 }
 
 Number load(Element element, const std::byte* from) {
@@ -67,6 +79,9 @@ Number load(Element element, const std::byte* from) {
         case Element::i32: return whole(read<std::int32_t>(from));
         case Element::i64: return whole(read<std::int64_t>(from));
         case Element::u8: return whole(read<std::uint8_t>(from));
+        case Element::u16: return whole(read<std::uint16_t>(from));
+        case Element::u32: return whole(read<std::uint32_t>(from));
+        case Element::u64: return natural(read<std::uint64_t>(from));
     }
     return {};
 }
@@ -83,16 +98,23 @@ void store(Element element, std::byte* to, const Number& number) {
         case Element::i32: return write(to, static_cast<std::int32_t>(number.whole));
         case Element::i64: return write(to, number.whole);
         case Element::u8: return write(to, static_cast<std::uint8_t>(number.whole));
+        case Element::u16: return write(to, static_cast<std::uint16_t>(number.whole));
+        case Element::u32: return write(to, static_cast<std::uint32_t>(number.whole));
+        case Element::u64: return write(to, static_cast<std::uint64_t>(number.whole));
     }
 }
 
 Number combine(ReduceOp op, const Number& a, const Number& b) {
-    return a.floating ? real(combine_real(op, a.real, b.real))
-                      : whole(combine_whole(op, a.whole, b.whole));
+    if (a.floating) return real(combine_real(op, a.real, b.real));
+    if (!a.natural) return whole(combine_whole(op, a.whole, b.whole));
+    return natural(combine_natural(op, static_cast<std::uint64_t>(a.whole),
+                                   static_cast<std::uint64_t>(b.whole)));
 }
 
 std::string to_text(const Number& number) {
-    return number.floating ? fmt::format("{}", number.real) : fmt::format("{}", number.whole);
+    if (number.floating) return fmt::format("{}", number.real);
+    return number.natural ? fmt::format("{}", static_cast<std::uint64_t>(number.whole))
+                          : fmt::format("{}", number.whole);
 }
 
 }  // namespace peal::golden

@@ -10,11 +10,13 @@
 
 namespace peal::golden {
 
-// Floating types use `real`, integers `whole` (wrapped to their width when stored).
+// Floating types use `real`, integers `whole` (wrapped to their width when stored). A natural
+// number is a u64, and `whole` has its bits.
 struct Number {
     bool floating = false;
     double real = 0;
     std::int64_t whole = 0;
+    bool natural = false;
 
     bool operator==(const Number&) const = default;
 };

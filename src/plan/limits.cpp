@@ -22,6 +22,9 @@ Bounds bounds_of(Element element) {
         case Element::i16: return bounds<std::int16_t>();
         case Element::i32: return bounds<std::int32_t>();
         case Element::u8: return bounds<std::uint8_t>();
+        case Element::u16: return bounds<std::uint16_t>();
+        case Element::u32: return bounds<std::uint32_t>();
+        case Element::u64: return {0, bounds<std::int64_t>().high};
         default: return bounds<std::int64_t>();
     }
 }
@@ -36,6 +39,7 @@ bool fits(std::int64_t value, Element element) {
 bool fits(double value, Element element) {
     if (is_float(element)) return true;
     constexpr double kTwoTo63 = 9223372036854775808.0;
+    if (element == Element::u64 && value >= kTwoTo63) return value < 2 * kTwoTo63;
     if (std::trunc(value) != value || value < -kTwoTo63 || value >= kTwoTo63) return false;
     return fits(static_cast<std::int64_t>(value), element);
 }

@@ -96,7 +96,7 @@ TEST(PealRun, BadUsageSaysWhatAndWhatToDo) {
         {{"run", "allreduce", "--dtype", "f8"},
          "peal: --dtype: there is no element type 'f8'; choose one of f16, bf16, f32, f64, i8, "
          "i16, "
-         "i32, i64, u8\n"},
+         "i32, i64, u8, u16, u32, u64\n"},
         {{"run", "allreduce", "--op", "avg"},
          "peal: --op: there is no reduction 'avg'; choose one of sum, prod, max, min\n"},
         {{"run", "broadcast", "-n", "4", "--root", "4"},

@@ -43,6 +43,9 @@ long double value_of(Element element, Bits bits) {
         case Element::i32: return number<std::int32_t>(bits);
         case Element::i64: return static_cast<long double>(number<std::int64_t>(bits));
         case Element::u8: return number<std::uint8_t>(bits);
+        case Element::u16: return number<std::uint16_t>(bits);
+        case Element::u32: return number<std::uint32_t>(bits);
+        case Element::u64: return static_cast<long double>(bits);
     }
     return 0;
 }
@@ -93,7 +96,9 @@ Bits low_bytes(Bits bits, Element element) {
 Bits converted(Element to, Element from, Bits bits) {
     const long double value = value_of(from, bits);
     if (!is_float(to) && !is_float(from)) {
-        return low_bytes(bits_of(static_cast<std::int64_t>(value)), to);
+        return low_bytes(value < 0 ? bits_of(static_cast<std::int64_t>(value))
+                                   : static_cast<std::uint64_t>(value),
+                         to);
     }
     switch (to) {
         case Element::f16: return nearest_narrow(to, 0x7c00, 0x7e00, value);
@@ -105,6 +110,9 @@ Bits converted(Element to, Element from, Bits bits) {
         case Element::i32: return nearest_integer<std::int32_t>(value);
         case Element::i64: return nearest_integer<std::int64_t>(value);
         case Element::u8: return nearest_integer<std::uint8_t>(value);
+        case Element::u16: return nearest_integer<std::uint16_t>(value);
+        case Element::u32: return nearest_integer<std::uint32_t>(value);
+        case Element::u64: return nearest_integer<std::uint64_t>(value);
     }
     return 0;
 }

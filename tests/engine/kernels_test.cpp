@@ -272,6 +272,10 @@ TEST(Scalar, IntegerScalarsTruncateAndSaturate) {
     EXPECT_EQ(scalar::i64_from_scalar(1e30), std::numeric_limits<std::int64_t>::max());
     EXPECT_EQ(scalar::i64_from_scalar(-1e30), std::numeric_limits<std::int64_t>::min());
     EXPECT_EQ(scalar::i64_from_scalar(std::nan("")), 0);
+    EXPECT_EQ(scalar::u64_from_scalar(0x1p63), std::uint64_t{1} << 63);
+    EXPECT_EQ(scalar::u64_from_scalar(0x1p64), std::numeric_limits<std::uint64_t>::max());
+    EXPECT_EQ(scalar::u64_from_scalar(-1), std::numeric_limits<std::uint64_t>::max());
+    EXPECT_EQ(scalar::u64_from_scalar(std::nan("")), 0);
 }
 
 // Whole vectors, ends that are none, and not a byte beside them.

@@ -155,6 +155,15 @@ TEST(PlanValidate, ScalarsAreValuesOfTheElement) {
               "fill i64 out[0..64) <- 9.223372036854776e+18: the scalar 9.223372036854776e+18 "
               "is not a value of i64");
     EXPECT_EQ(verdict(Map{MapOp::fill, Element::i64, -0x1p63, dst, {}}), "no error");
+    EXPECT_EQ(verdict(Map{MapOp::fill, Element::u16, 65536, dst, {}}),
+              "fill u16 out[0..64) <- 65536: the scalar 65536 is not a value of u16");
+    EXPECT_EQ(verdict(Map{MapOp::fill, Element::u32, 0xffffffffU, dst, {}}), "no error");
+    EXPECT_EQ(verdict(Map{MapOp::fill, Element::u64, -1, dst, {}}),
+              "fill u64 out[0..64) <- -1: the scalar -1 is not a value of u64");
+    EXPECT_EQ(verdict(Map{MapOp::fill, Element::u64, 0x1p63, dst, {}}), "no error");
+    EXPECT_EQ(verdict(Map{MapOp::fill, Element::u64, 0x1p64, dst, {}}),
+              "fill u64 out[0..64) <- 1.8446744073709552e+19: the scalar 1.8446744073709552e+19 "
+              "is not a value of u64");
     EXPECT_EQ(verdict(Map{MapOp::fill, Element::f16, 1e300, dst, {}}), "no error");
     EXPECT_EQ(verdict(Map{MapOp::clobber, Element::f32, 0, dst, {}}), "no error");
 }

@@ -105,6 +105,9 @@ void with_codec(Element element, Work work) {
         case Element::i32: return work(Plain<std::int32_t>{});
         case Element::i64: return work(Plain<std::int64_t>{});
         case Element::u8: return work(Plain<std::uint8_t>{});
+        case Element::u16: return work(Plain<std::uint16_t>{});
+        case Element::u32: return work(Plain<std::uint32_t>{});
+        case Element::u64: return work(Plain<std::uint64_t>{});
     }
 }
 

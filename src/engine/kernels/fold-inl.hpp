@@ -122,6 +122,9 @@ void FoldElements(Element element, std::uint8_t* dst, const Sources& sources, st
         case Element::i32: return Fold<PlainLanes<std::int32_t>, Op>(dst, sources, bytes);
         case Element::i64: return Fold<PlainLanes<std::int64_t>, Op>(dst, sources, bytes);
         case Element::u8: return Fold<PlainLanes<std::uint8_t>, Op>(dst, sources, bytes);
+        case Element::u16: return Fold<PlainLanes<std::uint16_t>, Op>(dst, sources, bytes);
+        case Element::u32: return Fold<PlainLanes<std::uint32_t>, Op>(dst, sources, bytes);
+        case Element::u64: return Fold<PlainLanes<std::uint64_t>, Op>(dst, sources, bytes);
     }
 }
 
@@ -179,7 +182,7 @@ HWY_INLINE auto Broadcast(D d, double scalar) {
     if constexpr (kIsFloat<D>) {
         return hn::Set(d, static_cast<T>(scalar));
     } else {
-        return hn::Set(d, static_cast<T>(scalar::i64_from_scalar(scalar)));
+        return hn::Set(d, scalar::integer_from_scalar<T>(scalar));
     }
 }
 

@@ -78,6 +78,12 @@ void Map(MapOp op, Element element, double scalar, void* dst, const void* src, s
         case Element::i64:
             return MapElements<PlainLanes<std::int64_t>>(op, scalar, to, from, bytes);
         case Element::u8: return MapElements<PlainLanes<std::uint8_t>>(op, scalar, to, from, bytes);
+        case Element::u16:
+            return MapElements<PlainLanes<std::uint16_t>>(op, scalar, to, from, bytes);
+        case Element::u32:
+            return MapElements<PlainLanes<std::uint32_t>>(op, scalar, to, from, bytes);
+        case Element::u64:
+            return MapElements<PlainLanes<std::uint64_t>>(op, scalar, to, from, bytes);
     }
 }
 

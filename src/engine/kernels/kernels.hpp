@@ -58,7 +58,7 @@ void row_sum(Element element, void* dst, const void* src, std::size_t count);
 // fill, add_scalar and mul_scalar:
 // dst[i] = scalar, src[i] + scalar or src[i] * scalar. The scalar is first converted: for f64 it is
 // taken as it is, for the other floats it is rounded to f32, for integers it is truncated towards
-// zero to i64 (saturating, NaN is 0) and wraps. dst may equal src; fill ignores src.
+// zero to i64 (u64 for u64; saturating, NaN is 0) and wraps. dst may equal src; fill ignores src.
 void map(MapOp op, Element element, double scalar, void* dst, const void* src, std::size_t count);
 
 namespace detail {

@@ -7,6 +7,7 @@
 #include <cmath>
 #include <concepts>
 #include <limits>
+#include <type_traits>
 
 #include "engine/kernels/codec.hpp"
 
@@ -76,6 +77,13 @@ std::int64_t i64_from_scalar(double scalar) {
     return static_cast<std::int64_t>(scalar);
 }
 
+std::uint64_t u64_from_scalar(double scalar) {
+    constexpr double kHalf = 9223372036854775808.0;  // 2^63
+    if (scalar >= 2 * kHalf) return std::numeric_limits<std::uint64_t>::max();
+    if (scalar >= kHalf) return static_cast<std::uint64_t>(scalar);
+    return static_cast<std::uint64_t>(i64_from_scalar(scalar));
+}
+
 namespace {
 
 template <class T>
@@ -83,7 +91,7 @@ T scalar_as(double scalar) {
     if constexpr (std::floating_point<T>) {
         return static_cast<T>(scalar);
     } else {
-        return static_cast<T>(i64_from_scalar(scalar));
+        return integer_from_scalar<T>(scalar);
     }
 }
 
@@ -103,10 +111,11 @@ T nearest_integer(double value) {
 
 // An integer as a double from which it can be rounded further as from the integer itself: digits
 // that a double has no room for leave an odd last digit behind.
-double sticky(std::int64_t value) {
-    constexpr std::int64_t kDropped = (1 << 12) - 1;
-    const bool is_exact = value == std::numeric_limits<std::int64_t>::min() ||
-                          std::llabs(value) < std::int64_t{1} << 53;
+template <std::integral T>
+double sticky(T value) {
+    constexpr T kDropped = (1 << 12) - 1;
+    constexpr T kExact = T{1} << 53;
+    const bool is_exact = value < kExact && (std::unsigned_integral<T> || value > -kExact);
     if (is_exact || (value & kDropped) == 0) return static_cast<double>(value);
     return static_cast<double>((value & ~kDropped) | (kDropped + 1) >> 1);
 }
@@ -115,7 +124,8 @@ template <class Codec, class T>
 typename Codec::Stored converted(T value) {
     using Stored = typename Codec::Stored;
     if constexpr (Codec::kIsNarrow && std::integral<T>) {
-        return Codec::encode_exactly(sticky(value));
+        using Widest = std::conditional_t<std::signed_integral<T>, std::int64_t, std::uint64_t>;
+        return Codec::encode_exactly(sticky<Widest>(value));
     } else if constexpr (Codec::kIsNarrow) {
         return Codec::encode_exactly(value);
     } else if constexpr (std::integral<Stored> && std::floating_point<T>) {

@@ -2,6 +2,7 @@
 // The oracle: kernels.hpp one element at a time, written to be obviously right.
 #pragma once
 
+#include <concepts>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -21,6 +22,14 @@ std::uint16_t bf16_from_f64(double value);
 
 // What a map's scalar is for integers: truncated, saturating, 0 for NaN.
 std::int64_t i64_from_scalar(double scalar);
+std::uint64_t u64_from_scalar(double scalar);  // as above where that is negative, wrapped
+
+template <std::integral T>
+T integer_from_scalar(double scalar) {
+    return static_cast<T>(std::same_as<T, std::uint64_t>
+                              ? u64_from_scalar(scalar)
+                              : static_cast<std::uint64_t>(i64_from_scalar(scalar)));
+}
 
 void reduce(Element element, ReduceOp op, void* dst, std::span<const void* const> sources,
             std::size_t count);

@@ -19,8 +19,8 @@ double neutral_number(ReduceOp op, Element type) {
     if (op == ReduceOp::prod) return 1;
     const bool least = op == ReduceOp::max;
     if (is_float(type)) return least ? -kInfinity : kInfinity;
-    if (type == Element::u8) return least ? 0 : 255;
     const double half = std::ldexp(1.0, static_cast<int>(8 * bytes_of(type)) - 1);
+    if (is_unsigned(type)) return least ? 0 : 2 * half - 1;
     return least ? -half : half - 1;
 }
 
