@@ -26,6 +26,8 @@
 #include "peal/collective.hpp"
 #include "peal/communicator_calls.hpp"
 #include "peal/plan.hpp"
+#include "peal/communicator_misuse.hpp"
+#include "peal/error.hpp"
 
 namespace peal {
 
@@ -212,8 +214,9 @@ public:
     // were started, and make progress in every call on the communicator. prepare_allreduce(...)
     // finds the plan now; run() is then a little cheaper than the plain call.
     //
-    // A buffer is anything contiguous of an element type; communicator_calls.hpp says more, also
-    // of blocks, of calls in place and of windows.
+    // A buffer is anything contiguous of an element type, or one variable; communicator_calls.hpp
+    // says more, also of blocks, of calls in place and of windows. A call that cannot be does not
+    // compile, and communicator_misuse.hpp says why.
 
     // n to n: the combination of all ranks' vectors.
     void allreduce(Memory buffer, ReduceOp op = ReduceOp::sum) { run(call::allreduce(buffer, op)); }
@@ -241,6 +244,7 @@ public:
     Prepared prepare_allreduce(WindowElements window, ReduceOp op = ReduceOp::sum) {
         return prepare(call::allreduce(window, op));
     }
+    PEAL_SAYS_WHY(allreduce, of_call)
 
     // P*n to n: block `rank` of the combination of all.
     void reduce_scatter(Memory buffer, ReduceOp op = ReduceOp::sum) {
@@ -270,6 +274,7 @@ public:
     Prepared prepare_reduce_scatter(WindowElements window, ReduceOp op = ReduceOp::sum) {
         return prepare(call::reduce_scatter(window, op));
     }
+    PEAL_SAYS_WHY(reduce_scatter, of_call)
 
     // n to P*n: everybody's block, in rank order.
     void allgather(Memory buffer) { run(call::allgather(buffer)); }
@@ -285,6 +290,7 @@ public:
         return prepare(call::allgather(input, output));
     }
     Prepared prepare_allgather(WindowElements window) { return prepare(call::allgather(window)); }
+    PEAL_SAYS_WHY(allgather, of_call)
 
     // P*n to P*n: block `rank` of everybody.
     void all_to_all(Memory buffer) { run(call::all_to_all(buffer)); }
@@ -300,6 +306,7 @@ public:
         return prepare(call::all_to_all(input, output));
     }
     Prepared prepare_all_to_all(WindowElements window) { return prepare(call::all_to_all(window)); }
+    PEAL_SAYS_WHY(all_to_all, of_call)
 
     // counts[r*P + d] elements from each rank r to each rank d.
     void all_to_all_v(ConstMemory input, Memory output, std::span<const std::int64_t> counts) {
@@ -313,6 +320,7 @@ public:
                                   std::span<const std::int64_t> counts) {
         return prepare(call::all_to_all_v(input, output, counts));
     }
+    PEAL_SAYS_WHY(all_to_all_v, of_call)
 
     // n to n: the root's vector.
     void broadcast(Memory buffer, int root = 0) { run(call::broadcast(buffer, root)); }
@@ -329,6 +337,7 @@ public:
     Prepared prepare_broadcast(WindowElements window, int root = 0) {
         return prepare(call::broadcast(window, root));
     }
+    PEAL_SAYS_WHY(broadcast, in_place)
 
     // n to n at the root.
     void reduce(Memory buffer, ReduceOp op = ReduceOp::sum, int root = 0) {
@@ -351,6 +360,7 @@ public:
                             int root = 0) {
         return prepare(call::reduce(input, output, op, root));
     }
+    PEAL_SAYS_WHY(reduce, of_call)
 
     // n to P*n at the root.
     void gather(ConstMemory input, Memory output, int root = 0) {
@@ -362,6 +372,7 @@ public:
     Prepared prepare_gather(ConstMemory input, Memory output, int root = 0) {
         return prepare(call::gather(input, output, root));
     }
+    PEAL_SAYS_WHY(gather, of_call)
 
     // P*n at the root to n: block `rank` of it.
     void scatter(ConstMemory input, Memory output, int root = 0) {
@@ -373,6 +384,7 @@ public:
     Prepared prepare_scatter(ConstMemory input, Memory output, int root = 0) {
         return prepare(call::scatter(input, output, root));
     }
+    PEAL_SAYS_WHY(scatter, of_call)
 
     // Nobody returns before everybody has called.
     void barrier() { run(call::barrier()); }
@@ -428,3 +440,5 @@ private:
 };
 
 }  // namespace peal
+
+#undef PEAL_SAYS_WHY

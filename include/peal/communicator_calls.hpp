@@ -3,9 +3,9 @@
 // rank's buffers; nothing happens yet. Communicator::allreduce(...), start_allreduce(...) and
 // prepare_allreduce(...) take the same arguments.
 //
-// A buffer is anything contiguous of an element type (std::span, std::vector, std::array), or
-// Memory: a pointer, a count and an Element. P is the number of ranks; sizes are checked when the
-// call is made.
+// A buffer is anything contiguous of an element type (std::span, std::vector, std::array), a
+// variable of one (a vector of one), or Memory: a pointer, a count and an Element. P is the number
+// of ranks; sizes are checked when the call is made.
 //
 // A form with one buffer is in place. With two, they either do not overlap or are in place: the
 // same memory, where the smaller buffer is this rank's block of the larger. Ranks may differ in
@@ -48,6 +48,9 @@ struct Memory {
         : data(std::ranges::data(buffer)),
           count(std::ranges::size(buffer)),
           element(element_of<std::ranges::range_value_t<B>>) {}
+    template <ElementType T>
+    requires(!std::is_const_v<T>) Memory(T& variable)  // NOLINT: it is one
+        : data(&variable), count(1), element(element_of<T>) {}
 };
 struct ConstMemory {
     const void* data = nullptr;
@@ -63,6 +66,9 @@ struct ConstMemory {
         : data(std::ranges::data(buffer)),
           count(std::ranges::size(buffer)),
           element(element_of<std::ranges::range_value_t<B>>) {}
+    template <ElementType T>
+    ConstMemory(const T& variable)  // NOLINT(google-explicit-constructor): it is one
+        : data(&variable), count(1), element(element_of<T>) {}
 };
 inline ConstMemory memory_of(ConstMemory memory) { return memory; }
 inline Memory writable_memory_of(Memory memory) { return memory; }

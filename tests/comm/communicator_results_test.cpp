@@ -26,7 +26,7 @@ void for_each_of(const Act& act) {
 template <class Act>
 void for_each_type(const Act& act) {
     for_each_of<f16, bf16, float, double, std::int8_t, std::int16_t, std::int32_t, std::int64_t,
-                std::uint8_t>(act);
+                std::uint8_t, std::uint16_t, std::uint32_t, std::uint64_t>(act);
 }
 
 Task task_of(CollectiveKind kind, int nranks, std::uint64_t count, unsigned seed) {
@@ -53,7 +53,7 @@ TEST_P(CommunicatorResults, OfEveryTypeAndOperation) {
             for (Task task : {task_of(CollectiveKind::allreduce, comm.nranks(), 0, 5),
                               task_of(CollectiveKind::reduce_scatter, comm.nranks(), 0, 6),
                               task_of(CollectiveKind::reduce, comm.nranks(), 0, 7)}) {
-                task.with_negatives = !std::is_same_v<T, std::uint8_t>;
+                task.with_negatives = !std::is_unsigned_v<T>;
                 for (const ReduceOp op : kReduceOps) {
                     task.op = op;
                     task.count = kLengths[1 + (++turn % 7)];
@@ -61,6 +61,26 @@ TEST_P(CommunicatorResults, OfEveryTypeAndOperation) {
                 }
             }
         });
+    });
+}
+
+// A variable is a vector of one.
+TEST_P(CommunicatorResults, OfVariables) {
+    on_ranks([](Communicator& comm) {
+        const int ranks = comm.nranks();
+        float loss = 0.5F;
+        comm.allreduce(loss);
+        EXPECT_EQ(loss, 0.5F * static_cast<float>(ranks));
+        const auto mine = static_cast<std::uint64_t>(comm.rank()) + (std::uint64_t{1} << 63);
+        std::uint64_t largest = 0;
+        comm.allreduce(mine, largest, ReduceOp::max);
+        EXPECT_EQ(largest, static_cast<std::uint64_t>(ranks - 1) + (std::uint64_t{1} << 63));
+        std::vector<std::uint64_t> all(static_cast<std::size_t>(ranks));
+        comm.allgather(mine, all);
+        EXPECT_EQ(all.back(), largest);
+        std::uint32_t chosen = comm.rank() == 0 ? 0xffffffff : 0;
+        comm.broadcast(chosen);
+        EXPECT_EQ(chosen, 0xffffffff);
     });
 }
 
@@ -72,7 +92,7 @@ TEST_P(CommunicatorResults, OfEveryTypeAndLength) {
                 for (const std::uint64_t count : kLengths) {
                     if (++seed % 7 > 2) continue;  // all come up, not with every type
                     Task task = task_of(kind, comm.nranks(), count, seed);
-                    task.with_negatives = !std::is_same_v<T, std::uint8_t>;
+                    task.with_negatives = !std::is_unsigned_v<T>;
                     test::attempt<T>(comm, task);
                 }
             }
@@ -90,7 +110,7 @@ TEST_P(CommunicatorResults, InWindows) {
                 for (const std::uint64_t count : {0, 13, 1000}) {
                     if (++seed % 2 != 0) continue;  // with every other type
                     Task task = task_of(kind, comm.nranks(), count, seed / 2);
-                    task.with_negatives = !std::is_same_v<T, std::uint8_t>;
+                    task.with_negatives = !std::is_unsigned_v<T>;
                     const Window<T> window = comm.window<T>(Attempt<T>::window_size(task));
                     Attempt<T>(comm, task).in_window(window);
                     ++task.seed;

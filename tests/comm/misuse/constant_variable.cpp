@@ -1,0 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+// error: the result is written to this buffer, so it must not be const
+#include "peal/communicator.hpp"
+
+void wrong(peal::Communicator& comm) { comm.broadcast(1.5F); }

@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+// compiles: one header is enough, variables are buffers, and so are integers without a sign.
+#include "peal/communicator.hpp"
+
+void right(peal::Communicator& comm) try {
+    float loss = 1;
+    comm.allreduce(loss);
+    comm.start_allreduce(loss, peal::ReduceOp::max).wait();
+    std::uint64_t count = 1;
+    const std::uint64_t mine = 2;
+    comm.reduce(mine, count, peal::ReduceOp::sum, 0);
+    comm.broadcast(count, 1);
+    comm.broadcast(count, count);  // the root may be any integer
+    const int rank = 1;
+    int ranks = 0;
+    comm.allreduce(rank, ranks);
+    std::vector<std::uint32_t> all(4);
+    comm.allgather(std::uint32_t{3}, all);
+    comm.allgather(peal::Memory(&count, 1, peal::Element::u64), peal::Memory());
+    comm.allreduce(comm.window<std::uint16_t>(8));
+    const std::vector<double> input(2);
+    std::array<double, 2> output{};
+    comm.prepare_allreduce(input, output, peal::ReduceOp::min).run();
+    comm.allreduce(std::span(output));
+} catch (const peal::Error&) {
+}
