@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 #include <sched.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -41,6 +42,17 @@ std::uint64_t physical_memory_bytes() {
 
 std::uint64_t available_memory_bytes(const std::filesystem::path& root) {
     return std::min(free_of_machine(root), cgroup_memory_left(root));
+}
+
+std::uint64_t available_address_bytes() {
+    rlimit limit = {};
+    getrlimit(RLIMIT_AS, &limit);
+    if (limit.rlim_cur == RLIM_INFINITY) return std::numeric_limits<std::uint64_t>::max();
+    std::ifstream file("/proc/self/statm");
+    std::uint64_t pages = 0;
+    file >> pages;
+    const std::uint64_t used = pages * page_bytes();
+    return limit.rlim_cur > used ? limit.rlim_cur - used : 0;
 }
 
 int available_cores() {

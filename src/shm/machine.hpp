@@ -14,6 +14,9 @@ std::uint64_t physical_memory_bytes();
 // control group. `root` is where /proc and /sys are.
 std::uint64_t available_memory_bytes(const std::filesystem::path& root = "/");
 
+// Addresses that this process may still map: all, unless RLIMIT_AS limits them.
+std::uint64_t available_address_bytes();
+
 std::uint64_t page_bytes();
 
 // Cores that this process may run on.

@@ -45,17 +45,26 @@ ExtentTable& table_in(std::byte* base) {
                 fmt::format("cannot make shared memory: {}: {}", what, std::strerror(errno)));
 }
 
-// Sparse and generous: addresses cost nothing, and extents that come and go leave gaps.
+// Sparse and generous: addresses cost nothing, and extents that come and go leave gaps. Where they
+// are limited, half of those that are left remain for the rest of the program.
 std::uint64_t world_bytes() {
-    rlimit limit = {};
-    getrlimit(RLIMIT_FSIZE, &limit);
-    const std::uint64_t bytes =
-        std::min<std::uint64_t>(2 * physical_memory_bytes(), limit.rlim_cur);
-    if (bytes < kDataOffset + kAlignment) {
+    constexpr std::uint64_t kLeast = kDataOffset + kAlignment;
+    rlimit files = {};
+    getrlimit(RLIMIT_FSIZE, &files);
+    if (files.rlim_cur < kLeast) {
         throw Error(Fault::resource, fmt::format("cannot make shared memory: files are limited to "
                                                  "{} (ulimit -f); raise the limit",
-                                                 memory_text(bytes)));
+                                                 memory_text(files.rlim_cur)));
     }
+    const std::uint64_t addresses = available_address_bytes() / 2;
+    if (addresses < kLeast) {
+        throw Error(Fault::resource,
+                    fmt::format("cannot make shared memory: of the addresses that a process may "
+                                "use (ulimit -v) {} are left; raise the limit",
+                                memory_text(2 * addresses)));
+    }
+    const std::uint64_t bytes =
+        std::min<std::uint64_t>({2 * physical_memory_bytes(), files.rlim_cur, addresses});
     return bytes / kAlignment * kAlignment;
 }
 

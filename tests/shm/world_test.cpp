@@ -5,12 +5,18 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
+#include <cstdlib>
+#include <functional>
+#include <string>
 #include <thread>
 
 #include "shm/leftovers.hpp"
+#include "shm/machine.hpp"
 #include "shm/thrown.hpp"
 
 namespace peal::shm {
@@ -35,6 +41,51 @@ TEST(World, RefusesOtherNumbersOfRanks) {
                   "expected 1..1024 ranks, found " + std::to_string(nranks));
     }
     EXPECT_EQ(World::create(kMaxRanks)->nranks(), kMaxRanks);
+}
+
+// What `act` says in a child process that may use only so many addresses more than it does; 0: it
+// uses too many already.
+std::string with_addresses(std::uint64_t bytes, const std::function<std::string()>& act) {
+    int ends[2] = {};
+    EXPECT_EQ(pipe(ends), 0);
+    const pid_t child = fork();
+    if (child == 0) {
+        free(malloc(100'000));  // room in the heap, for what is said
+        const std::uint64_t all = std::uint64_t{1} << 40;
+        rlimit limit = {all, all};
+        setrlimit(RLIMIT_AS, &limit);
+        const std::uint64_t used = all - available_address_bytes();
+        limit.rlim_cur = bytes == 0 ? 1 : used + bytes;
+        setrlimit(RLIMIT_AS, &limit);
+        const std::string said = act();
+        _exit(write(ends[1], said.data(), said.size()) < 0);
+    }
+    close(ends[1]);
+    std::string said(1000, ' ');
+    const ssize_t length = read(ends[0], said.data(), said.size());
+    said.resize(length < 0 ? 0 : static_cast<std::size_t>(length));
+    close(ends[0]);
+    EXPECT_EQ(waitpid(child, nullptr, 0), child);
+    return said;
+}
+
+TEST(World, TakesHalfOfTheAddressesWhereTheyAreLimited) {
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+    GTEST_SKIP() << "the sanitizers use more addresses than any limit";
+#endif
+    constexpr std::uint64_t kMebibyte = 1 << 20;
+    const auto use_much = [] {
+        const auto world = World::create(2);
+        const std::uint64_t bytes = world->header().bytes;
+        world->at(world->allocate(100 * kMebibyte, 1))[0] = std::byte{1};
+        const bool is_half = bytes > 190 * kMebibyte && bytes < 210 * kMebibyte;
+        return is_half ? std::string("half") : std::to_string(bytes);
+    };
+    EXPECT_EQ(with_addresses(400 * kMebibyte, use_much), "half");
+    const auto make = [] { return message_of(Fault::resource, [] { World::create(2); }); };
+    EXPECT_EQ(with_addresses(0, make),
+              "cannot make shared memory: of the addresses that a process may use (ulimit -v) 0 B "
+              "are left; raise the limit");
 }
 
 TEST(World, LeavesNothingBehind) {
