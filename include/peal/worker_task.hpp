@@ -3,6 +3,7 @@
 #pragma once
 
 #include <chrono>
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -56,19 +57,32 @@ struct TaskOptions {
 
 // When one task was where. Nanoseconds since the worker was made.
 struct TaskTiming {
+    // A wait for another rank, at this instruction of the plan.
+    struct Wait {
+        std::int64_t from = 0;
+        std::int64_t to = 0;
+        std::uint64_t instruction = 0;
+    };
+    // Of a device that did not tell any more, because it died or was stopped: from the hand-over to
+    // the end of the task.
     struct Part {
         int rank = -1;  // -1: the host
         std::int64_t started = 0;
         std::int64_t ended = 0;
+        std::int64_t waited = 0;       // of that, for other ranks
+        std::vector<Wait> waits = {};  // the first kMaxWaits of them
     };
+    static constexpr std::size_t kMaxWaits = 32;
     std::uint64_t id = 0;
     std::string name = {};
     TaskState state = TaskState::done;
-    std::int64_t queued = 0;      // submit was called
-    std::int64_t dispatched = 0;  // nothing was before it any more; 0: it was not run
-    std::int64_t finished = 0;    // its dependants may start
-    std::vector<Part> parts;      // one per device, or the host's
-    std::uint64_t bytes = 0;      // read and written by all parts
+    std::int64_t queued = 0;       // submit was called
+    std::int64_t dispatched = 0;   // nothing was before it any more; 0: it was not run
+    std::int64_t finished = 0;     // its dependants may start
+    std::vector<Part> parts = {};  // one per device, or the host's; without times if it was not run
+    std::uint64_t bytes = 0;       // read and written by all parts, if it is run
+    std::string not_run = {};  // why, such as "task 5 failed"; empty: it was run, or failed itself
+    std::vector<std::uint64_t> after = {};  // the tasks that it came after
 
     std::int64_t started() const;  // of its first part; 0 if it was not run
     std::int64_t ended() const;    // of its last part
@@ -76,7 +90,9 @@ struct TaskTiming {
 
 // One line per task, times in microseconds.
 std::string to_table(const std::vector<TaskTiming>& timings);
-// For chrome://tracing and ui.perfetto.dev: a track per device, and one for the host.
+// For chrome://tracing and ui.perfetto.dev: a track per device, and one for the host. On it are the
+// tasks with the waits inside them, arrows from each to those that came after it, and a mark for
+// each that was not run.
 std::string to_trace(const std::vector<TaskTiming>& timings);
 
 }  // namespace peal

@@ -44,6 +44,9 @@ struct alignas(kCacheLineBytes) Command {
     // Written by the device before it is completed.
     alignas(kCacheLineBytes) std::int64_t started = 0;  // steady clock, nanoseconds
     std::int64_t ended = 0;
+    std::int64_t waited = 0;  // of that
+    std::uint64_t waits = 0;  // how often
+    std::array<TaskTiming::Wait, TaskTiming::kMaxWaits> first_waits;
     Ending ending = Ending::done;
     std::int32_t fault = 0;  // Fault, if it ended in an error
     std::array<char, 1000> message{};

@@ -26,6 +26,12 @@ bool is_cancelled(const Command& command) {
     return command.cancelled.load(std::memory_order_relaxed) != 0;
 }
 
+void note_wait(Command& command, const TaskTiming::Wait& wait) {
+    if (command.waits < command.first_waits.size()) command.first_waits[command.waits] = wait;
+    ++command.waits;
+    command.waited += wait.to - wait.from;
+}
+
 void note_error(Command& command, Fault fault, std::string_view what) {
     command.ending = Ending::error;
     command.fault = static_cast<std::int32_t>(fault);
@@ -64,21 +70,28 @@ void Device::run() {
 
 // The host can see where the device stands, and cancel what it waits for.
 struct Device::CommandSupplier : PlainSupplier {
-    CommandSupplier(Device& device, const Command& command) : device(device), command(command) {}
+    CommandSupplier(Device& device, Command& command) : device(device), command(command) {}
     void begins(const Core& core) {
         device.record_.standing.instruction.store(core.position(), std::memory_order_relaxed);
     }
-    bool wait(const Core&) { return device.wait(command); }
+    bool wait(const Core& core) {
+        const std::int64_t from = now();
+        const bool goes_on = device.wait(command);
+        note_wait(command, {from, now(), core.position()});
+        return goes_on;
+    }
     void rang(const Core& core) {
         const auto member = static_cast<std::size_t>(core.last().dst.rank);
         shm::ring_if_asleep(device.arena_.world(), command.devices[member]);
     }
     Device& device;
-    const Command& command;
+    Command& command;
 };
 
 void Device::carry_out(Command& command) {
     command.started = now();
+    command.waited = 0;
+    command.waits = 0;
     try {
         const Loaded& loaded = load(command);
         bind(command, loaded.plan);

@@ -50,6 +50,7 @@ bool Scheduler::is_host_thread() const {
 
 void Scheduler::post_host_task(const TaskPtr& task) {
     if (host_ends_) {
+        task->timing.not_run = "the worker is closed";
         return fail(task, Error(Fault::wrong, fmt::format("{} was not run: the worker is closed",
                                                           task->title())));
     }

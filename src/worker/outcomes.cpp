@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // How tasks end.
+#include <algorithm>
 #include <utility>
 
 #include <fmt/format.h>
@@ -27,7 +28,30 @@ void Scheduler::settle(const TaskPtr& task, TaskState state) {
     if (when_quiet_ && pending_.empty()) when_quiet_();
 }
 
+namespace {
+
+bool has_part(const TaskTiming& timing, int device) {
+    return std::any_of(timing.parts.begin(), timing.parts.end(),
+                       [&](const TaskTiming::Part& part) { return part.rank == device; });
+}
+
+// Of the members that have not told, so that a failure is seen where it happened. A task that was
+// not run has its places without times.
+void add_missing_parts(const TaskNode& task, TaskTiming& timing, std::int64_t now) {
+    const bool ran = timing.not_run.empty() && timing.dispatched > 0;
+    for (const TaskMember& member : task.members) {
+        if (has_part(timing, member.device)) continue;
+        timing.parts.push_back({member.device, ran ? timing.dispatched : 0, ran ? now : 0});
+    }
+    if (task.members.empty() && timing.parts.empty()) timing.parts.push_back({});
+}
+
+std::string first_line(const std::string& text) { return text.substr(0, text.find('\n')); }
+
+}  // namespace
+
 void Scheduler::fail(const TaskPtr& task, std::exception_ptr error, Fault fault, std::string text) {
+    add_missing_parts(*task, task->timing, since_start());
     task->error = std::move(error);
     task->error_text = std::move(text);
     task->fault = fault;
@@ -40,6 +64,8 @@ void Scheduler::fail(const TaskPtr& task, const Error& error) {
 }
 
 void Scheduler::fail_doomed(const TaskPtr& task) {
+    task->timing.not_run =
+        task->cause ? fmt::format("task {} failed", task->cause->id) : first_line(task->doom);
     if (!task->doom.empty()) {
         return fail(task, Error(Fault::wrong,
                                 fmt::format("{} was not run: {}", task->title(), task->doom)));
@@ -115,6 +141,7 @@ void Scheduler::device_died(int device, const std::string& story) {
         }
         cancel_members(*lost.task);
         lost.task->cause = first;
+        if (first) lost.task->timing.not_run = fmt::format("task {} failed", first->id);
         if (!first) first = lost.task;
         fail(lost.task, Error(Fault::wrong, fmt::format("{}: {}", lost.task->title(), what)));
     }

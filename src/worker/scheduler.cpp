@@ -122,6 +122,9 @@ void Scheduler::link(const TaskPtr& task, const std::vector<Task>& after) {
 
 void Scheduler::depend(const TaskPtr& task, const TaskPtr& earlier, bool carries_data) {
     if (earlier == task) return;  // a host task may name the same bytes twice
+    const bool is_known = earlier->seen_by == task->id;
+    if (!is_known) task->timing.after.push_back(earlier->id);
+    earlier->seen_by = task->id;
     if (earlier->is_over()) {
         const bool failed = earlier->state.load(std::memory_order_relaxed) == TaskState::failed;
         if (failed && carries_data && !earlier->root_cause().told) {
@@ -129,11 +132,10 @@ void Scheduler::depend(const TaskPtr& task, const TaskPtr& earlier, bool carries
         }
         return;
     }
-    if (earlier->seen_by == task->id) {  // so its last edge is to this task
+    if (is_known) {  // so its last edge is to this task
         earlier->edges.back().carries_data |= carries_data;
         return;
     }
-    earlier->seen_by = task->id;
     earlier->edges.push_back({task, carries_data});
     ++task->unmet;
 }
@@ -224,11 +226,22 @@ bool Scheduler::drive() {
     return true;
 }
 
+TaskTiming::Part Scheduler::part_of(const TaskMember& member, const Command& command) const {
+    const std::int64_t start = start_.time_since_epoch() / std::chrono::nanoseconds(1);
+    TaskTiming::Part part{member.device, command.started - start, command.ended - start,
+                          command.waited};
+    const std::uint64_t known = std::min<std::uint64_t>(command.waits, TaskTiming::kMaxWaits);
+    for (std::uint64_t i = 0; i < known; ++i) {
+        const TaskTiming::Wait& wait = command.first_waits[i];
+        part.waits.push_back({wait.from - start, wait.to - start, wait.instruction});
+    }
+    return part;
+}
+
 void Scheduler::member_ended(const Dispatcher::InFlight& done, const Command& command) {
     const TaskPtr& task = done.task;
     const TaskMember& member = task->members[done.member];
-    const std::int64_t start = start_.time_since_epoch() / std::chrono::nanoseconds(1);
-    task->timing.parts.push_back({member.device, command.started - start, command.ended - start});
+    task->timing.parts.push_back(part_of(member, command));
     if (command.ending == Ending::error && !task->is_over() && !task->error) {
         const Error error(
             static_cast<Fault>(command.fault),

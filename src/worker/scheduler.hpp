@@ -90,6 +90,7 @@ private:
     bool is_next_everywhere(const TaskNode& task) const;
     void hand_over(const TaskPtr& task);
     bool drive();  // false if there was nothing to do
+    TaskTiming::Part part_of(const TaskMember& member, const Command& command) const;
     void member_ended(const Dispatcher::InFlight& done, const Command& command);
     void complete(const TaskPtr& task);
     void propagate();

@@ -50,6 +50,13 @@ TEST_F(Deaths, NameRankTaskAndInstruction) {
         EXPECT_EQ(worker.state(), WorkerState::failed);
         EXPECT_EQ(message_of(Fault::wrong, [&] { worker.submit_host([] {}); }),
                   "the worker has failed and must be restarted: " + story);
+        const std::vector<TaskTiming> timings = worker.timings();
+        ASSERT_EQ(timings.size(), 2U);
+        ASSERT_EQ(timings[0].parts.size(), 1U) << "the trace shows where it was lost";
+        EXPECT_EQ(timings[0].parts[0].rank, 1);
+        EXPECT_EQ(timings[0].started(), timings[0].dispatched);
+        EXPECT_EQ(timings[1].not_run, "task 1 failed");
+        EXPECT_EQ(timings[1].started(), 0);
     }
 }
 
