@@ -83,6 +83,7 @@ private:
         if (const Instruction* what = instruction_of(step, stages_)) {
             event.kind = kind_of(what->action);
             event.label = label(step, *what, blocked);
+            event.where = where(step, *what);
             if (const auto* notify = std::get_if<Notify>(&what->action)) {
                 signals_.carry_out(step, *notify);
             }
@@ -117,6 +118,11 @@ private:
         if (!blocked) return text;
         return wait ? fmt::format("{}, sees {}", text, signals_.seen(step, *cell))
                     : text + ", never set";
+    }
+
+    std::string where(const Step& step, const Instruction& what) const {
+        const SourcePtr& source = plan_of(step, stages_).source;
+        return source && what.line > 0 ? source->place(what.line) : "";
     }
 
     std::size_t push(std::int32_t rank, Event event, std::vector<Access> accesses) {

@@ -27,6 +27,7 @@ struct Event {
     std::size_t row = 0;
     std::string label;     // a few words
     std::string detail;    // the whole story; may be empty
+    std::string where;     // "line 7"; empty if it is not known
     bool clash = false;    // one of the steps that break the rule
     bool blocked = false;  // a wait that does not pass
 };

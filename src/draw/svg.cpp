@@ -18,6 +18,7 @@ namespace {
 constexpr double kMargin = 32;
 constexpr double kLeastLaneGap = 52;
 constexpr double kLineHeight = 17;
+constexpr double kPlaceHeight = 13;
 constexpr double kBoxPadding = 7;
 constexpr double kRowGap = 13;
 constexpr double kMonoWidth = 7.3;   // of a character of a label
@@ -95,7 +96,8 @@ private:
         return first_lane_ + static_cast<double>(lane) * (box_width_ + lane_gap_);
     }
     double height_of(std::size_t event) const {
-        return static_cast<double>(labels_[event].size()) * kLineHeight + 2 * kBoxPadding;
+        const double place = diagram_.events[event].where.empty() ? 0 : kPlaceHeight;
+        return static_cast<double>(labels_[event].size()) * kLineHeight + place + 2 * kBoxPadding;
     }
 
     void place_boxes() {
@@ -166,6 +168,9 @@ private:
         for (const std::string& line : labels_[index]) {
             out += svg_text(box.left + 10, y += kLineHeight,
                             event.clash ? "label clash-text" : "label", "start", line);
+        }
+        if (!event.where.empty()) {
+            out += svg_text(box.right() - 10, y + kPlaceHeight + 1, "place", "end", event.where);
         }
         return out + "</g>\n";
     }

@@ -9,6 +9,7 @@ namespace peal::draw {
 inline constexpr std::string_view kSvgStyle = R"(<style>
 text { font-family: ui-sans-serif, system-ui, "Helvetica Neue", Arial, sans-serif; fill: #1e293b; }
 .label { font-family: ui-monospace, Menlo, Consolas, "DejaVu Sans Mono", monospace; font-size: 12px; }
+.place { font-size: 10.5px; fill: #64748b; }
 .page { fill: #ffffff; }
 .title { font-size: 19px; font-weight: 700; fill: #b91c1c; }
 .message { font-size: 13.5px; fill: #475569; }

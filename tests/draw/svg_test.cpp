@@ -98,6 +98,21 @@ TEST(Svg, TellsTheWholeStory) {
     EXPECT_THAT(svg, Not(HasSubstr("not involved")));
 }
 
+// Instructions without a place, and what the caller does, have none.
+TEST(Svg, SaysWhichLineEachStepComesFrom) {
+    Scene scene = overwritten_window(2);
+    EXPECT_EQ(count(to_svg(scene.diagram()), "class=\"place\""), 0u);
+    const auto source = std::make_shared<const Source>("a.peal", "one\ntwo\n");
+    for (Plan& plan : scene.plans.list()) {
+        plan.source = source;
+        plan.instructions[0].line = 2;
+    }
+    const std::string svg = to_svg(scene.diagram());
+    EXPECT_EQ(ill_formed(svg), "");
+    EXPECT_EQ(count(svg, "class=\"place\""), 3u);  // rank 1 stages again
+    EXPECT_THAT(svg, HasSubstr("text-anchor=\"end\" xml:space=\"preserve\">line 2</text>"));
+}
+
 TEST(Svg, NamesTheRanksThatTakeNoPart) {
     Scene scene(4);
     scene.plans.on(2).drain();
