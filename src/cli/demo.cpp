@@ -96,6 +96,10 @@ int demo() {
 void add_demo(CLI::App& app, int& exit_code) {
     CLI::App* command = app.add_subcommand(
         "demo", "every collective and recipe on four ranks; a broken one refuted");
+    command->footer(
+        "Each result is compared with golden; the broken program is shown with its picture.\n\n"
+        "Examples:\n"
+        "  peal demo");
     command->callback([&exit_code] { exit_code = demo(); });
 }
 

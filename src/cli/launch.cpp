@@ -159,6 +159,11 @@ void add_launch(CLI::App& app, int& exit_code) {
     launcher->add_option("-n", command->nranks, "how many processes, one rank each")->required();
     launcher->add_flag("--prefix", command->prefix, "put \"[rank] \" before each line of output");
     launcher->add_option("program", command->program, "the program and its arguments");
+    launcher->footer(
+        "Examples:\n"
+        "  peal launch -n 4 ./program and its arguments\n"
+        "  peal launch -n 2 --prefix ./program\n"
+        "  peal launch -n 4 sh -c 'echo rank $PEAL_RANK of $PEAL_NRANKS'");
     launcher->positionals_at_end();  // what follows the program is the program's
     launcher->callback([command, &exit_code] { exit_code = launch(*command); });
 }

@@ -15,6 +15,7 @@
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
 
+#include "cli/command_list.hpp"
 #include "cli/commands.hpp"
 #include "peal/error.hpp"
 
@@ -54,6 +55,7 @@ int run(int argc, char** argv) {
     peal::cli::add_launch(app, exit_code);
     peal::cli::add_bench(app, exit_code);
     peal::cli::add_tune(app, exit_code);
+    peal::cli::expect_command(app, argc, argv);
     try {
         app.parse(argc, argv);
     } catch (const CLI::ParseError& error) {
