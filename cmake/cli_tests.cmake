@@ -5,6 +5,6 @@ if(PEAL_TESTS)
     target_compile_definitions(test_cli PRIVATE PEAL_BINARY="$<TARGET_FILE:peal_cli>"
                                                 PEAL_EXAMPLES="$<TARGET_FILE_DIR:example_hello>"
                                                 PEAL_WORKER_EXAMPLES="$<TARGET_FILE_DIR:example_worker_tour>")
-    add_dependencies(test_cli peal_cli example_hello example_training_step example_tour
+    add_dependencies(test_cli peal_cli example_hello example_mean example_training_step example_tour
                      example_faults worker_examples)
 endif()

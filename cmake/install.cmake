@@ -1,15 +1,16 @@
-# The installed package: all rooms in one library, its headers, and the peal command.
-#
-#   find_package(peal REQUIRED)
-#   target_link_libraries(mine PRIVATE peal::peal)
+# The installed package: all rooms in one library, its headers, and the peal command. docs/install.md
+# says how it is used.
 include(CMakePackageConfigHelpers)
 include(GNUInstallDirs)
 
 # Linked from the rooms' objects, so that no room is exported; without the record of runs, whether
 # there are tests or not.
 list(TRANSFORM PEAL_ROOMS REPLACE "(.+)" "$<TARGET_OBJECTS:\\1>" OUTPUT_VARIABLE objects)
-add_library(peal STATIC "$<FILTER:${objects},EXCLUDE,/run_record\\.cpp>" src/engine/run_record.cpp)
+# Static, unless BUILD_SHARED_LIBS.
+add_library(peal "$<FILTER:${objects},EXCLUDE,/run_record\\.cpp>" src/engine/run_record.cpp)
 target_include_directories(peal PRIVATE ${PROJECT_SOURCE_DIR}/src)
+set_target_properties(peal PROPERTIES LINKER_LANGUAGE CXX VERSION ${PROJECT_VERSION}
+                                      SOVERSION ${PROJECT_VERSION_MAJOR}.${PROJECT_VERSION_MINOR})
 add_library(peal::peal ALIAS peal)
 target_compile_features(peal PUBLIC cxx_std_20)
 target_include_directories(peal PUBLIC $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/include>
@@ -21,6 +22,31 @@ configure_package_config_file(cmake/pealConfig.cmake.in ${PROJECT_BINARY_DIR}/pe
                               INSTALL_DESTINATION ${package_dir})
 write_basic_package_version_file(${PROJECT_BINARY_DIR}/pealConfigVersion.cmake
                                  COMPATIBILITY SameMinorVersion)
+
+# For pkg-config. It finds the rest from where it lies, so that the prefix may be chosen, and moved,
+# after the build. What a static library needs, its users link.
+set(peal_pc_libdir ${CMAKE_INSTALL_FULL_LIBDIR})
+set(peal_pc_includedir ${CMAKE_INSTALL_FULL_INCLUDEDIR})
+set(peal_pc_prefix ${CMAKE_INSTALL_PREFIX})
+if(NOT IS_ABSOLUTE ${CMAKE_INSTALL_LIBDIR})
+    file(RELATIVE_PATH up /prefix/${CMAKE_INSTALL_LIBDIR}/pkgconfig /prefix)
+    string(REGEX REPLACE "/$" "" up "${up}")
+    set(peal_pc_prefix "\${pcfiledir}/${up}")
+    set(peal_pc_libdir "\${prefix}/${CMAKE_INSTALL_LIBDIR}")
+    if(NOT IS_ABSOLUTE ${CMAKE_INSTALL_INCLUDEDIR})
+        set(peal_pc_includedir "\${prefix}/${CMAKE_INSTALL_INCLUDEDIR}")
+    endif()
+endif()
+set(peal_pc_requires fmt)
+set(peal_pc_requires_private libhwy)
+set(peal_pc_libs -pthread)
+if(NOT BUILD_SHARED_LIBS)
+    set(peal_pc_requires "fmt libhwy")
+    set(peal_pc_requires_private "")
+    string(APPEND peal_pc_libs " -l${CMAKE_DL_LIBS}")
+endif()
+configure_file(cmake/peal.pc.in ${PROJECT_BINARY_DIR}/peal.pc @ONLY)
+install(FILES ${PROJECT_BINARY_DIR}/peal.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
 
 install(DIRECTORY include/peal include/pto DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
 install(TARGETS peal EXPORT pealTargets)
@@ -35,6 +61,6 @@ if(PEAL_TESTS)
     add_test(NAME install.consumer
              COMMAND ${CMAKE_COMMAND} -D BUILD_DIR=${PROJECT_BINARY_DIR}
                      -D GENERATOR=${CMAKE_GENERATOR} -D COMPILER=${CMAKE_CXX_COMPILER}
-                     -D SANITIZE=${PEAL_SANITIZE}
+                     -D SANITIZE=${PEAL_SANITIZE} -D LIBDIR=${CMAKE_INSTALL_LIBDIR}
                      -P ${PROJECT_SOURCE_DIR}/tests/install/run.cmake)
 endif()

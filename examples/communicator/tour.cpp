@@ -31,6 +31,8 @@ void in_place_and_between(Communicator& comm) {
     std::vector<float> gradient(1000, 1.0F);
     comm.allreduce(gradient);                       // in place: the sum of all
     comm.allreduce(gradient, peal::ReduceOp::max);  // or prod, max, min
+    float loss = 0.5F;
+    comm.allreduce(loss);  // a variable is a vector of one
 
     const std::vector<double> mine = {1.0 * rank, 2.0 * rank};
     std::vector<double> everybodys(2 * ranks);

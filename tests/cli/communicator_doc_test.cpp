@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What docs/communicator.md shows is true: its C++ is part of examples/communicator/, and its
-// commands print what it says. Ranks print in any order.
+// What docs/communicator.md and docs/coming_from_mpi.md show is true: their C++ is part of
+// examples/communicator/, and their commands print what they say. Ranks print in any order.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -20,7 +20,14 @@ std::vector<std::string> sorted_lines(const std::string& text) {
 }
 
 std::vector<Block> document() {
-    return fenced_blocks(read_file(PEAL_SOURCE_DIR "/docs/communicator.md"));
+    std::vector<Block> blocks;
+    for (const char* name : {"communicator", "coming_from_mpi"}) {
+        const auto more =
+            fenced_blocks(read_file(std::string(PEAL_SOURCE_DIR "/docs/") + name + ".md"));
+        EXPECT_GE(more.size(), 4u) << name;
+        blocks.insert(blocks.end(), more.begin(), more.end());
+    }
+    return blocks;
 }
 
 TEST(CommunicatorDocument, ItsCodeIsPartOfTheExamples) {

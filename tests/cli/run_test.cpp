@@ -4,7 +4,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <regex>
+
 #include "cli/command.hpp"
+#include "cli/document.hpp"
 #include "peal/collective.hpp"
 
 namespace peal::test {
@@ -300,6 +303,32 @@ TEST(Readme, ShowsTheExampleAsItIs) {
     const auto end = readme.find("```", begin + 8);
     const std::string code = readme.substr(begin + 8, end - begin - 8);
     EXPECT_THAT(read_file(PEAL_SOURCE_DIR "/examples/mesh_allreduce.peal"), HasSubstr(code));
+}
+
+// What its first screen shows: a refutation, line by line, and a figure of the benchmarks.
+TEST(Readme, ShowsARefutationAsItIs) {
+    const std::string readme = read_file(PEAL_SOURCE_DIR "/README.md");
+    const auto begin = readme.find("$ build/peal check examples/broken/");
+    ASSERT_NE(begin, std::string::npos);
+    const auto steps = steps_of(readme.substr(begin, readme.find("```", begin) - begin));
+    ASSERT_EQ(steps.size(), 1u);
+    const Ran ran = peal({steps[0].words.begin() + 1, steps[0].words.end()});
+    EXPECT_EQ(ran.exit_code, 1);
+    for (const std::string& line : lines_of(steps[0].output)) {
+        if (line == "..." || line.empty()) continue;
+        EXPECT_THAT(ran.out, HasSubstr(line + "\n"));
+    }
+}
+
+TEST(Readme, ShowsAFigureOfTheBenchmarks) {
+    const std::string readme = read_file(PEAL_SOURCE_DIR "/README.md");
+    std::smatch figure;
+    ASSERT_TRUE(std::regex_search(
+        readme, figure,
+        std::regex("allreduce of 1 MiB takes ([0-9.]+) µs, with the best of Open MPI, MPICH and "
+                   "Gloo\\s([0-9.]+) µs")));
+    EXPECT_THAT(read_file(PEAL_SOURCE_DIR "/docs/benchmarks.md"),
+                HasSubstr(figure.str(1) + " / " + figure.str(2)));
 }
 
 }  // namespace run_test

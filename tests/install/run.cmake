@@ -1,5 +1,6 @@
 # Installs Peal from BUILD_DIR under a prefix of its own, builds the consumer against it as any
-# other project would, and runs it. Leaves nothing behind.
+# other project would, and runs it; so with a program as README.md says, and as docs/install.md says
+# for pkg-config. Leaves nothing behind.
 set(work_dir ${BUILD_DIR}/install_test)
 set(prefix ${work_dir}/prefix)
 set(leftovers ${work_dir} ${BUILD_DIR}/install_manifest.txt)
@@ -25,4 +26,38 @@ step("configure the consumer" ${CMAKE_COMMAND} -S ${CMAKE_CURRENT_LIST_DIR}/cons
 step("build the consumer" ${CMAKE_COMMAND} --build ${work_dir}/build)
 step("run the consumer" ${work_dir}/build/consumer)
 step("run the installed command" ${prefix}/bin/peal --help)
+
+# The first fenced block of a document that has this tag and contains this text.
+function(block_of document tag text result)
+    file(READ ${document} rest)
+    string(REPLACE ";" "\\;" rest "${rest}")
+    string(REGEX MATCHALL "```${tag}\n[^`]*```" blocks "${rest}")
+    foreach(block ${blocks})
+        string(FIND "${block}" "${text}" place)
+        if(NOT place EQUAL -1)
+            string(REGEX REPLACE "^```${tag}\n|```$" "" block "${block}")
+            set(${result} "${block}" PARENT_SCOPE)
+            return()
+        endif()
+    endforeach()
+    message(FATAL_ERROR "${document} has no block '${tag}' with '${text}'")
+endfunction()
+
+set(top ${CMAKE_CURRENT_LIST_DIR}/../..)
+set(mine ${work_dir}/mine)
+block_of(${top}/README.md cmake "find_package(peal" lists)
+file(WRITE ${mine}/CMakeLists.txt "${lists}")
+file(COPY_FILE ${top}/examples/communicator/hello.cpp ${mine}/main.cpp)
+step("configure README's project" ${CMAKE_COMMAND} -S ${mine} -B ${mine}/build -G ${GENERATOR} -D
+     CMAKE_CXX_COMPILER=${COMPILER} -D CMAKE_CXX_FLAGS=${flags} -D CMAKE_PREFIX_PATH=${prefix})
+step("build README's project" ${CMAKE_COMMAND} --build ${mine}/build)
+step("run README's project" ${prefix}/bin/peal launch -n 2 ${mine}/build/mine)
+
+block_of(${top}/docs/install.md sh "pkg-config" commands)
+string(REPLACE "g++" "${COMPILER} ${flags}" commands "${commands}")
+file(WRITE ${mine}/pkg-config.sh "set -e\n${commands}")
+file(REMOVE_RECURSE ${mine}/build)
+step("build and run with pkg-config" ${CMAKE_COMMAND} -E chdir ${mine} ${CMAKE_COMMAND} -E env
+     PATH=${prefix}/bin:$ENV{PATH} PKG_CONFIG_PATH=${prefix}/${LIBDIR}/pkgconfig
+     LD_LIBRARY_PATH=${prefix}/${LIBDIR} sh pkg-config.sh)
 file(REMOVE_RECURSE ${leftovers})
