@@ -25,9 +25,9 @@
 
 #include "peal/collective.hpp"
 #include "peal/communicator_calls.hpp"
-#include "peal/plan.hpp"
 #include "peal/communicator_misuse.hpp"
 #include "peal/error.hpp"
+#include "peal/plan.hpp"
 
 namespace peal {
 
