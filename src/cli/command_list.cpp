@@ -9,7 +9,7 @@
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
 
-#include "language/near.hpp"
+#include ""
 #include "peal/error.hpp"
 
 namespace peal::cli {
