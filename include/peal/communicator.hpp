@@ -10,7 +10,8 @@
 // takes longer than the timeout all end in an Error on every rank; the communicator then refuses
 // further calls.
 //
-// A communicator belongs to one thread at a time. There may be any number of them.
+// A communicator belongs to one thread at a time: a call that finds another thread's under way ends
+// in an Error(usage), and that one goes on. There may be any number of communicators.
 #pragma once
 
 #include <chrono>
@@ -120,6 +121,15 @@ class Kernel {
     std::shared_ptr<const comm::KernelState> state_;
 };
 
+// A kernel in a call: reports tell where that is.
+struct KernelAt {
+    KernelAt(const Kernel& the_kernel,  // NOLINT(google-explicit-constructor): it is one
+             CallSite where = CallSite::here())
+        : kernel(the_kernel), at(where) {}
+    const Kernel& kernel;
+    CallSite at;
+};
+
 // What a parameter of a kernel is bound to: private memory, or symmetric memory.
 struct KernelArgument {
     KernelArgument(const WindowMemory& memory)  // NOLINT(google-explicit-constructor)
@@ -188,16 +198,17 @@ public:
 
     // Ranks that give the same colour form a communicator of their own, ordered by key, then by
     // rank here. Every rank calls it.
-    Communicator split(int colour, int key = 0);
+    Communicator split(int colour, int key = 0, CallSite at = CallSite::here());
 
     // Every rank calls it with the same n.
     template <ElementType T>
-    Window<T> window(std::uint64_t n) {
-        return {allocate(n, sizeof(T)), rank()};
+    Window<T> window(std::uint64_t n, CallSite at = CallSite::here()) {
+        return {allocate(n, sizeof(T), at), rank()};
     }
 
-    // A call that waits longer than this ends in an Error that says who waits for what. Zero, the
-    // default: never. Any number of milliseconds will do.
+    // A call that waits longer than this ends in an Error that says who waits for whom. Zero:
+    // never. Any number of milliseconds will do. The default is PEAL_TIMEOUT, else zero; `peal
+    // launch --timeout 30s` sets the variable.
     void set_timeout(std::chrono::milliseconds timeout);
 
     // The profile that chooses the recipes: its path, or "built in" (docs/communicator.md).
@@ -219,188 +230,254 @@ public:
     // compile, and communicator_misuse.hpp says why.
 
     // n to n: the combination of all ranks' vectors.
-    void allreduce(Memory buffer, ReduceOp op = ReduceOp::sum) { run(call::allreduce(buffer, op)); }
-    void allreduce(ConstMemory input, Memory output, ReduceOp op = ReduceOp::sum) {
-        run(call::allreduce(input, output, op));
+    void allreduce(Memory buffer, ReduceOp op = ReduceOp::sum, CallSite at = CallSite::here()) {
+        run(call::allreduce(buffer, op), at);
     }
-    void allreduce(WindowElements window, ReduceOp op = ReduceOp::sum) {
-        run(call::allreduce(window, op));
+    void allreduce(ConstMemory input, Memory output, ReduceOp op = ReduceOp::sum,
+                   CallSite at = CallSite::here()) {
+        run(call::allreduce(input, output, op), at);
     }
-    Pending start_allreduce(Memory buffer, ReduceOp op = ReduceOp::sum) {
-        return start(call::allreduce(buffer, op));
+    void allreduce(WindowElements window, ReduceOp op = ReduceOp::sum,
+                   CallSite at = CallSite::here()) {
+        run(call::allreduce(window, op), at);
     }
-    Pending start_allreduce(ConstMemory input, Memory output, ReduceOp op = ReduceOp::sum) {
-        return start(call::allreduce(input, output, op));
+    Pending start_allreduce(Memory buffer, ReduceOp op = ReduceOp::sum,
+                            CallSite at = CallSite::here()) {
+        return start(call::allreduce(buffer, op), at);
     }
-    Pending start_allreduce(WindowElements window, ReduceOp op = ReduceOp::sum) {
-        return start(call::allreduce(window, op));
+    Pending start_allreduce(ConstMemory input, Memory output, ReduceOp op = ReduceOp::sum,
+                            CallSite at = CallSite::here()) {
+        return start(call::allreduce(input, output, op), at);
     }
-    Prepared prepare_allreduce(Memory buffer, ReduceOp op = ReduceOp::sum) {
-        return prepare(call::allreduce(buffer, op));
+    Pending start_allreduce(WindowElements window, ReduceOp op = ReduceOp::sum,
+                            CallSite at = CallSite::here()) {
+        return start(call::allreduce(window, op), at);
     }
-    Prepared prepare_allreduce(ConstMemory input, Memory output, ReduceOp op = ReduceOp::sum) {
-        return prepare(call::allreduce(input, output, op));
+    Prepared prepare_allreduce(Memory buffer, ReduceOp op = ReduceOp::sum,
+                               CallSite at = CallSite::here()) {
+        return prepare(call::allreduce(buffer, op), at);
     }
-    Prepared prepare_allreduce(WindowElements window, ReduceOp op = ReduceOp::sum) {
-        return prepare(call::allreduce(window, op));
+    Prepared prepare_allreduce(ConstMemory input, Memory output, ReduceOp op = ReduceOp::sum,
+                               CallSite at = CallSite::here()) {
+        return prepare(call::allreduce(input, output, op), at);
+    }
+    Prepared prepare_allreduce(WindowElements window, ReduceOp op = ReduceOp::sum,
+                               CallSite at = CallSite::here()) {
+        return prepare(call::allreduce(window, op), at);
     }
     PEAL_SAYS_WHY(allreduce, of_call)
 
     // P*n to n: block `rank` of the combination of all.
-    void reduce_scatter(Memory buffer, ReduceOp op = ReduceOp::sum) {
-        run(call::reduce_scatter(buffer, op));
+    void reduce_scatter(Memory buffer, ReduceOp op = ReduceOp::sum,
+                        CallSite at = CallSite::here()) {
+        run(call::reduce_scatter(buffer, op), at);
     }
-    void reduce_scatter(ConstMemory input, Memory output, ReduceOp op = ReduceOp::sum) {
-        run(call::reduce_scatter(input, output, op));
+    void reduce_scatter(ConstMemory input, Memory output, ReduceOp op = ReduceOp::sum,
+                        CallSite at = CallSite::here()) {
+        run(call::reduce_scatter(input, output, op), at);
     }
-    void reduce_scatter(WindowElements window, ReduceOp op = ReduceOp::sum) {
-        run(call::reduce_scatter(window, op));
+    void reduce_scatter(WindowElements window, ReduceOp op = ReduceOp::sum,
+                        CallSite at = CallSite::here()) {
+        run(call::reduce_scatter(window, op), at);
     }
-    Pending start_reduce_scatter(Memory buffer, ReduceOp op = ReduceOp::sum) {
-        return start(call::reduce_scatter(buffer, op));
+    Pending start_reduce_scatter(Memory buffer, ReduceOp op = ReduceOp::sum,
+                                 CallSite at = CallSite::here()) {
+        return start(call::reduce_scatter(buffer, op), at);
     }
-    Pending start_reduce_scatter(ConstMemory input, Memory output, ReduceOp op = ReduceOp::sum) {
-        return start(call::reduce_scatter(input, output, op));
+    Pending start_reduce_scatter(ConstMemory input, Memory output, ReduceOp op = ReduceOp::sum,
+                                 CallSite at = CallSite::here()) {
+        return start(call::reduce_scatter(input, output, op), at);
     }
-    Pending start_reduce_scatter(WindowElements window, ReduceOp op = ReduceOp::sum) {
-        return start(call::reduce_scatter(window, op));
+    Pending start_reduce_scatter(WindowElements window, ReduceOp op = ReduceOp::sum,
+                                 CallSite at = CallSite::here()) {
+        return start(call::reduce_scatter(window, op), at);
     }
-    Prepared prepare_reduce_scatter(Memory buffer, ReduceOp op = ReduceOp::sum) {
-        return prepare(call::reduce_scatter(buffer, op));
+    Prepared prepare_reduce_scatter(Memory buffer, ReduceOp op = ReduceOp::sum,
+                                    CallSite at = CallSite::here()) {
+        return prepare(call::reduce_scatter(buffer, op), at);
     }
-    Prepared prepare_reduce_scatter(ConstMemory input, Memory output, ReduceOp op = ReduceOp::sum) {
-        return prepare(call::reduce_scatter(input, output, op));
+    Prepared prepare_reduce_scatter(ConstMemory input, Memory output, ReduceOp op = ReduceOp::sum,
+                                    CallSite at = CallSite::here()) {
+        return prepare(call::reduce_scatter(input, output, op), at);
     }
-    Prepared prepare_reduce_scatter(WindowElements window, ReduceOp op = ReduceOp::sum) {
-        return prepare(call::reduce_scatter(window, op));
+    Prepared prepare_reduce_scatter(WindowElements window, ReduceOp op = ReduceOp::sum,
+                                    CallSite at = CallSite::here()) {
+        return prepare(call::reduce_scatter(window, op), at);
     }
     PEAL_SAYS_WHY(reduce_scatter, of_call)
 
     // n to P*n: everybody's block, in rank order.
-    void allgather(Memory buffer) { run(call::allgather(buffer)); }
-    void allgather(ConstMemory input, Memory output) { run(call::allgather(input, output)); }
-    void allgather(WindowElements window) { run(call::allgather(window)); }
-    Pending start_allgather(Memory buffer) { return start(call::allgather(buffer)); }
-    Pending start_allgather(ConstMemory input, Memory output) {
-        return start(call::allgather(input, output));
+    void allgather(Memory buffer, CallSite at = CallSite::here()) {
+        run(call::allgather(buffer), at);
     }
-    Pending start_allgather(WindowElements window) { return start(call::allgather(window)); }
-    Prepared prepare_allgather(Memory buffer) { return prepare(call::allgather(buffer)); }
-    Prepared prepare_allgather(ConstMemory input, Memory output) {
-        return prepare(call::allgather(input, output));
+    void allgather(ConstMemory input, Memory output, CallSite at = CallSite::here()) {
+        run(call::allgather(input, output), at);
     }
-    Prepared prepare_allgather(WindowElements window) { return prepare(call::allgather(window)); }
+    void allgather(WindowElements window, CallSite at = CallSite::here()) {
+        run(call::allgather(window), at);
+    }
+    Pending start_allgather(Memory buffer, CallSite at = CallSite::here()) {
+        return start(call::allgather(buffer), at);
+    }
+    Pending start_allgather(ConstMemory input, Memory output, CallSite at = CallSite::here()) {
+        return start(call::allgather(input, output), at);
+    }
+    Pending start_allgather(WindowElements window, CallSite at = CallSite::here()) {
+        return start(call::allgather(window), at);
+    }
+    Prepared prepare_allgather(Memory buffer, CallSite at = CallSite::here()) {
+        return prepare(call::allgather(buffer), at);
+    }
+    Prepared prepare_allgather(ConstMemory input, Memory output, CallSite at = CallSite::here()) {
+        return prepare(call::allgather(input, output), at);
+    }
+    Prepared prepare_allgather(WindowElements window, CallSite at = CallSite::here()) {
+        return prepare(call::allgather(window), at);
+    }
     PEAL_SAYS_WHY(allgather, of_call)
 
     // P*n to P*n: block `rank` of everybody.
-    void all_to_all(Memory buffer) { run(call::all_to_all(buffer)); }
-    void all_to_all(ConstMemory input, Memory output) { run(call::all_to_all(input, output)); }
-    void all_to_all(WindowElements window) { run(call::all_to_all(window)); }
-    Pending start_all_to_all(Memory buffer) { return start(call::all_to_all(buffer)); }
-    Pending start_all_to_all(ConstMemory input, Memory output) {
-        return start(call::all_to_all(input, output));
+    void all_to_all(Memory buffer, CallSite at = CallSite::here()) {
+        run(call::all_to_all(buffer), at);
     }
-    Pending start_all_to_all(WindowElements window) { return start(call::all_to_all(window)); }
-    Prepared prepare_all_to_all(Memory buffer) { return prepare(call::all_to_all(buffer)); }
-    Prepared prepare_all_to_all(ConstMemory input, Memory output) {
-        return prepare(call::all_to_all(input, output));
+    void all_to_all(ConstMemory input, Memory output, CallSite at = CallSite::here()) {
+        run(call::all_to_all(input, output), at);
     }
-    Prepared prepare_all_to_all(WindowElements window) { return prepare(call::all_to_all(window)); }
+    void all_to_all(WindowElements window, CallSite at = CallSite::here()) {
+        run(call::all_to_all(window), at);
+    }
+    Pending start_all_to_all(Memory buffer, CallSite at = CallSite::here()) {
+        return start(call::all_to_all(buffer), at);
+    }
+    Pending start_all_to_all(ConstMemory input, Memory output, CallSite at = CallSite::here()) {
+        return start(call::all_to_all(input, output), at);
+    }
+    Pending start_all_to_all(WindowElements window, CallSite at = CallSite::here()) {
+        return start(call::all_to_all(window), at);
+    }
+    Prepared prepare_all_to_all(Memory buffer, CallSite at = CallSite::here()) {
+        return prepare(call::all_to_all(buffer), at);
+    }
+    Prepared prepare_all_to_all(ConstMemory input, Memory output, CallSite at = CallSite::here()) {
+        return prepare(call::all_to_all(input, output), at);
+    }
+    Prepared prepare_all_to_all(WindowElements window, CallSite at = CallSite::here()) {
+        return prepare(call::all_to_all(window), at);
+    }
     PEAL_SAYS_WHY(all_to_all, of_call)
 
     // counts[r*P + d] elements from each rank r to each rank d.
-    void all_to_all_v(ConstMemory input, Memory output, std::span<const std::int64_t> counts) {
-        run(call::all_to_all_v(input, output, counts));
+    void all_to_all_v(ConstMemory input, Memory output, std::span<const std::int64_t> counts,
+                      CallSite at = CallSite::here()) {
+        run(call::all_to_all_v(input, output, counts), at);
     }
     Pending start_all_to_all_v(ConstMemory input, Memory output,
-                               std::span<const std::int64_t> counts) {
-        return start(call::all_to_all_v(input, output, counts));
+                               std::span<const std::int64_t> counts,
+                               CallSite at = CallSite::here()) {
+        return start(call::all_to_all_v(input, output, counts), at);
     }
     Prepared prepare_all_to_all_v(ConstMemory input, Memory output,
-                                  std::span<const std::int64_t> counts) {
-        return prepare(call::all_to_all_v(input, output, counts));
+                                  std::span<const std::int64_t> counts,
+                                  CallSite at = CallSite::here()) {
+        return prepare(call::all_to_all_v(input, output, counts), at);
     }
     PEAL_SAYS_WHY(all_to_all_v, of_call)
 
     // n to n: the root's vector.
-    void broadcast(Memory buffer, int root = 0) { run(call::broadcast(buffer, root)); }
-    void broadcast(WindowElements window, int root = 0) { run(call::broadcast(window, root)); }
-    Pending start_broadcast(Memory buffer, int root = 0) {
-        return start(call::broadcast(buffer, root));
+    void broadcast(Memory buffer, int root = 0, CallSite at = CallSite::here()) {
+        run(call::broadcast(buffer, root), at);
     }
-    Pending start_broadcast(WindowElements window, int root = 0) {
-        return start(call::broadcast(window, root));
+    void broadcast(WindowElements window, int root = 0, CallSite at = CallSite::here()) {
+        run(call::broadcast(window, root), at);
     }
-    Prepared prepare_broadcast(Memory buffer, int root = 0) {
-        return prepare(call::broadcast(buffer, root));
+    Pending start_broadcast(Memory buffer, int root = 0, CallSite at = CallSite::here()) {
+        return start(call::broadcast(buffer, root), at);
     }
-    Prepared prepare_broadcast(WindowElements window, int root = 0) {
-        return prepare(call::broadcast(window, root));
+    Pending start_broadcast(WindowElements window, int root = 0, CallSite at = CallSite::here()) {
+        return start(call::broadcast(window, root), at);
+    }
+    Prepared prepare_broadcast(Memory buffer, int root = 0, CallSite at = CallSite::here()) {
+        return prepare(call::broadcast(buffer, root), at);
+    }
+    Prepared prepare_broadcast(WindowElements window, int root = 0,
+                               CallSite at = CallSite::here()) {
+        return prepare(call::broadcast(window, root), at);
     }
     PEAL_SAYS_WHY(broadcast, in_place)
 
     // n to n at the root.
-    void reduce(Memory buffer, ReduceOp op = ReduceOp::sum, int root = 0) {
-        run(call::reduce(buffer, op, root));
+    void reduce(Memory buffer, ReduceOp op = ReduceOp::sum, int root = 0,
+                CallSite at = CallSite::here()) {
+        run(call::reduce(buffer, op, root), at);
     }
-    void reduce(ConstMemory input, Memory output, ReduceOp op = ReduceOp::sum, int root = 0) {
-        run(call::reduce(input, output, op, root));
+    void reduce(ConstMemory input, Memory output, ReduceOp op = ReduceOp::sum, int root = 0,
+                CallSite at = CallSite::here()) {
+        run(call::reduce(input, output, op, root), at);
     }
-    Pending start_reduce(Memory buffer, ReduceOp op = ReduceOp::sum, int root = 0) {
-        return start(call::reduce(buffer, op, root));
+    Pending start_reduce(Memory buffer, ReduceOp op = ReduceOp::sum, int root = 0,
+                         CallSite at = CallSite::here()) {
+        return start(call::reduce(buffer, op, root), at);
     }
     Pending start_reduce(ConstMemory input, Memory output, ReduceOp op = ReduceOp::sum,
-                         int root = 0) {
-        return start(call::reduce(input, output, op, root));
+                         int root = 0, CallSite at = CallSite::here()) {
+        return start(call::reduce(input, output, op, root), at);
     }
-    Prepared prepare_reduce(Memory buffer, ReduceOp op = ReduceOp::sum, int root = 0) {
-        return prepare(call::reduce(buffer, op, root));
+    Prepared prepare_reduce(Memory buffer, ReduceOp op = ReduceOp::sum, int root = 0,
+                            CallSite at = CallSite::here()) {
+        return prepare(call::reduce(buffer, op, root), at);
     }
     Prepared prepare_reduce(ConstMemory input, Memory output, ReduceOp op = ReduceOp::sum,
-                            int root = 0) {
-        return prepare(call::reduce(input, output, op, root));
+                            int root = 0, CallSite at = CallSite::here()) {
+        return prepare(call::reduce(input, output, op, root), at);
     }
     PEAL_SAYS_WHY(reduce, of_call)
 
     // n to P*n at the root.
-    void gather(ConstMemory input, Memory output, int root = 0) {
-        run(call::gather(input, output, root));
+    void gather(ConstMemory input, Memory output, int root = 0, CallSite at = CallSite::here()) {
+        run(call::gather(input, output, root), at);
     }
-    Pending start_gather(ConstMemory input, Memory output, int root = 0) {
-        return start(call::gather(input, output, root));
+    Pending start_gather(ConstMemory input, Memory output, int root = 0,
+                         CallSite at = CallSite::here()) {
+        return start(call::gather(input, output, root), at);
     }
-    Prepared prepare_gather(ConstMemory input, Memory output, int root = 0) {
-        return prepare(call::gather(input, output, root));
+    Prepared prepare_gather(ConstMemory input, Memory output, int root = 0,
+                            CallSite at = CallSite::here()) {
+        return prepare(call::gather(input, output, root), at);
     }
     PEAL_SAYS_WHY(gather, of_call)
 
     // P*n at the root to n: block `rank` of it.
-    void scatter(ConstMemory input, Memory output, int root = 0) {
-        run(call::scatter(input, output, root));
+    void scatter(ConstMemory input, Memory output, int root = 0, CallSite at = CallSite::here()) {
+        run(call::scatter(input, output, root), at);
     }
-    Pending start_scatter(ConstMemory input, Memory output, int root = 0) {
-        return start(call::scatter(input, output, root));
+    Pending start_scatter(ConstMemory input, Memory output, int root = 0,
+                          CallSite at = CallSite::here()) {
+        return start(call::scatter(input, output, root), at);
     }
-    Prepared prepare_scatter(ConstMemory input, Memory output, int root = 0) {
-        return prepare(call::scatter(input, output, root));
+    Prepared prepare_scatter(ConstMemory input, Memory output, int root = 0,
+                             CallSite at = CallSite::here()) {
+        return prepare(call::scatter(input, output, root), at);
     }
     PEAL_SAYS_WHY(scatter, of_call)
 
     // Nobody returns before everybody has called.
-    void barrier() { run(call::barrier()); }
-    Pending start_barrier() { return start(call::barrier()); }
-    Prepared prepare_barrier() { return prepare(call::barrier()); }
+    void barrier(CallSite at = CallSite::here()) { run(call::barrier(), at); }
+    Pending start_barrier(CallSite at = CallSite::here()) { return start(call::barrier(), at); }
+    Prepared prepare_barrier(CallSite at = CallSite::here()) {
+        return prepare(call::barrier(), at);
+    }
 
-    void run(const Call& call);
-    Pending start(const Call& call);
-    Prepared prepare(const Call& call);
+    void run(const Call& call, CallSite at = CallSite::here());
+    Pending start(const Call& call, CallSite at = CallSite::here());
+    Prepared prepare(const Call& call, CallSite at = CallSite::here());
 
     // ---- kernels of the user's
 
     // Signals for a kernel: n cells, zeroed. By default each has a line of its own; kernels that
     // pack their cells tighter say how many bytes apart they are, a multiple of 4. Every rank calls
     // it with the same numbers.
-    WindowMemory signals(std::uint64_t n, std::uint64_t cell_stride = kCacheLineBytes);
+    WindowMemory signals(std::uint64_t n, std::uint64_t cell_stride = kCacheLineBytes,
+                         CallSite at = CallSite::here());
 
     // Compiles this rank's plan of a kernel. Shapes and scalars come from `bindings`, the same on
     // every rank.
@@ -417,23 +494,23 @@ public:
     // part is done. Arguments may overlap in memory only if both are read, and a window is bound to
     // one parameter: else Error(usage). Whether the kernel is right is for `peal check` to say.
     template <class... Args>
-    void run(const Kernel& kernel, Args&&... args) {
+    void run(KernelAt kernel, Args&&... args) {
         const KernelArgument arguments[] = {KernelArgument(std::forward<Args>(args))...};
         run(kernel, std::span<const KernelArgument>(arguments));
     }
-    void run(const Kernel& kernel, std::span<const KernelArgument> arguments);
+    void run(KernelAt kernel, std::span<const KernelArgument> arguments);
 
     // Every rank calls it; they agree here, once for all runs.
     template <class... Args>
-    PreparedKernel prepare(const Kernel& kernel, Args&&... args) {
+    PreparedKernel prepare(KernelAt kernel, Args&&... args) {
         const KernelArgument arguments[] = {KernelArgument(std::forward<Args>(args))...};
         return prepare(kernel, std::span<const KernelArgument>(arguments));
     }
-    PreparedKernel prepare(const Kernel& kernel, std::span<const KernelArgument> arguments);
+    PreparedKernel prepare(KernelAt kernel, std::span<const KernelArgument> arguments);
 
 private:
     Communicator(std::shared_ptr<comm::Seat> seat, std::shared_ptr<comm::Queue> queue);
-    WindowMemory allocate(std::uint64_t n, std::uint64_t bytes_each);
+    WindowMemory allocate(std::uint64_t n, std::uint64_t bytes_each, CallSite at);
 
     std::shared_ptr<comm::Seat> seat_;
     std::shared_ptr<comm::Queue> queue_;

@@ -26,6 +26,19 @@ class WindowMemory;
 template <ElementType T>
 class Window;
 
+// Where in the program a call is made, for reports. Calls take it as their last argument, whose
+// default is the line of the call. (std::source_location, where it is known to every compiler.)
+struct CallSite {
+    const char* file = nullptr;  // a literal
+    unsigned line = 0;
+
+    static constexpr CallSite here(const char* file = __builtin_FILE(),
+                                   unsigned line = __builtin_LINE()) {
+        return {file, line};
+    }
+    bool operator==(const CallSite&) const = default;
+};
+
 template <class B>
 concept ElementRange = std::ranges::contiguous_range<B> && std::ranges::sized_range<B> &&
     ElementType<std::remove_reference_t<std::ranges::range_reference_t<B>>>;

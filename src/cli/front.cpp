@@ -49,8 +49,8 @@ int status_of(pid_t child) {
     while (!reap_until(child, status)) {
         pollfd signals = {gate.descriptor(), POLLIN, 0};
         poll(&signals, 1, -1);
-        while (const int signal = gate.next()) {
-            if (signal != SIGCHLD) kill(child, signal);
+        while (const auto signal = gate.next()) {
+            if (signal.number != SIGCHLD && !signal.is_from_terminal) kill(child, signal.number);
         }
     }
     return status;

@@ -17,9 +17,11 @@
 #include "cli/commands.hpp"
 #include "cli/front.hpp"
 #include "cli/rank_output.hpp"
+#include "comm/settings.hpp"
 #include "peal/compile.hpp"
 #include "peal/error.hpp"
 #include "shm/membership.hpp"
+#include "shm/story.hpp"
 #include "shm/supervise.hpp"
 
 namespace peal::cli {
@@ -28,6 +30,7 @@ namespace {
 struct LaunchCommand {
     int nranks = 0;
     bool prefix = false;
+    std::string timeout;               // as it was written
     std::vector<std::string> program;  // and its arguments
 };
 
@@ -86,6 +89,11 @@ void expect_sane(const LaunchCommand& command) {
         reject(Fault::usage,
                fmt::format("-n: expected 1..{} ranks, found {}", kMaxRanks, command.nranks));
     }
+    if (!command.timeout.empty() && !comm::timeout_from(command.timeout)) {
+        reject(Fault::usage, fmt::format("--timeout: expected a time such as 500ms, 30s or 5m, "
+                                         "found '{}'",
+                                         command.timeout));
+    }
     if (command.program.empty()) {
         reject(Fault::usage, "no program to run; write for example: peal launch -n 4 program");
     }
@@ -109,6 +117,26 @@ int run_program(const std::vector<std::string>& program) {
     return errno;
 }
 
+// What a person at the terminal can do when nothing happens.
+void say_how_to_ask() {
+    if (isatty(STDIN_FILENO) == 0 || isatty(STDERR_FILENO) == 0) return;
+    fmt::print(stderr,
+               "peal: launch: Ctrl-\\ shows who waits for whom; so does Ctrl-C, before it ends the "
+               "ranks\n");
+}
+
+// One story: of ranks that ended in an error the first has told why, and the others say what
+// follows from it. A rank that ended in another way is named.
+void tell_end(const shm::World& world, const shm::JobEnd& verdict) {
+    const bool has_failed = verdict.first_failed >= 0;
+    if (has_failed && !world.header().ranks[verdict.first_failed].has_told.load()) {
+        fmt::print(stderr, "peal: launch: {}\n", verdict.story);
+    }
+    if (const std::optional<shm::Story> story = shm::story_of(world)) {
+        fmt::print(stderr, "peal: launch: rank {}: {}\n", story->rank, story->error);
+    }
+}
+
 // `front` is a pidfd of the process that the user sees.
 int look_after_ranks(const LaunchCommand& command, int front) {
     const DescriptorLimit limit;
@@ -124,6 +152,9 @@ int look_after_ranks(const LaunchCommand& command, int front) {
             if (output) output->redirect(rank);
             if (rank != 0) close_input();
             limit.restore();
+            if (!command.timeout.empty()) {
+                setenv(comm::kTimeoutVariable, command.timeout.c_str(), 1);
+            }
             report.tell(run_program(command.program));
             return static_cast<int>(kBadUsage);
         });
@@ -132,12 +163,16 @@ int look_after_ranks(const LaunchCommand& command, int front) {
         reject(Fault::usage,
                fmt::format("cannot run '{}': {}", command.program[0], std::strerror(error)));
     }
-    supervisor.on_late_ranks(
-        [](const std::string& story) { fmt::print(stderr, "peal: launch: {}\n", story); });
+    const auto say = [](const std::string& what) {
+        fmt::print(stderr, "peal: launch: {}\n", what);
+    };
+    supervisor.on_late_ranks(say);
+    supervisor.on_question(say);
+    say_how_to_ask();
     if (output) output->start();
     const shm::JobEnd verdict = supervisor.wait();
     const int lost = output ? output->finish() : 0;
-    if (verdict.first_failed >= 0) fmt::print(stderr, "peal: launch: {}\n", verdict.story);
+    tell_end(*world, verdict);
     if (lost != 0 && verdict.status == 0) {
         reject(Fault::resource,
                fmt::format("cannot write what the ranks said: {}", std::strerror(lost)));
@@ -158,6 +193,9 @@ void add_launch(CLI::App& app, int& exit_code) {
         app.add_subcommand("launch", "run a program in several processes that share memory");
     launcher->add_option("-n", command->nranks, "how many processes, one rank each")->required();
     launcher->add_flag("--prefix", command->prefix, "put \"[rank] \" before each line of output");
+    launcher->add_option("--timeout", command->timeout,
+                         "end calls that wait longer, such as 500ms, 30s or 5m, and say who waits "
+                         "for whom (sets PEAL_TIMEOUT)");
     launcher->add_option("program", command->program, "the program and its arguments");
     launcher->footer(
         "Examples:\n"

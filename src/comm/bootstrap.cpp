@@ -8,7 +8,10 @@
 
 #include <fmt/format.h>
 
+#include "comm/settings.hpp"
 #include "shm/backoff.hpp"
+#include "shm/deadline.hpp"
+#include "shm/inquiry.hpp"
 
 namespace peal::comm {
 namespace {
@@ -43,7 +46,18 @@ std::uint64_t await_foundation(World& world, int rank) {
     const auto is_there = [&] { return published.load(std::memory_order_acquire) != 0; };
     const auto has_left = [&] { return first.load(std::memory_order_acquire) == RankState::left; };
     const auto is_settled = [&] { return has_left() || is_there(); };
-    if (wait_until(world, rank, is_settled) == Waited::alarm) {
+    const Clock::time_point deadline = deadline_after(Clock::now(), default_timeout());
+    Waited waited = Waited::deadline;
+    while (waited == Waited::deadline) {
+        if (Clock::now() >= deadline) {
+            throw Error(Fault::bound, fmt::format("timeout: rank {} waited too long for rank 0 to "
+                                                  "connect",
+                                                  rank));
+        }
+        if (is_asked(world, rank)) answer(world, rank, "connecting, waits for rank 0");
+        waited = wait_until(world, rank, is_settled, std::min(deadline, from_now(Backoff::kNap)));
+    }
+    if (waited == Waited::alarm) {
         throw Error(Fault::wrong,
                     fmt::format("rank {} died; rank {} was connecting", world.failed_rank(), rank));
     }
@@ -80,10 +94,12 @@ std::unique_ptr<Group> bootstrap(std::shared_ptr<World> world, int rank) {
     return join(std::move(world), std::move(members), rank, group, std::move(table));
 }
 
-std::unique_ptr<Group> split(Group& group, int colour, int key) {
-    group.meet(SyncReason::split, 0);
+std::unique_ptr<Group> split(Group& group, int colour, int key, CallSite at) {
+    group.meet(SyncReason::split, 0, at);
     const auto nranks = static_cast<std::size_t>(group.nranks());
-    const auto gather = [&](const auto& own, auto& all) { group.run(call::allgather(own, all)); };
+    const auto gather = [&](const auto& own, auto& all) {
+        group.run(call::allgather(own, all), at);
+    };
     const std::array<std::int64_t, 2> own = {colour, key};
     std::vector<std::int64_t> choices(2 * nranks);
     gather(own, choices);

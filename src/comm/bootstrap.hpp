@@ -14,7 +14,7 @@ namespace peal::comm {
 std::unique_ptr<Group> bootstrap(std::shared_ptr<World> world, int rank);
 
 // The part of `group` whose members gave the same colour, ordered by key, then by rank.
-std::unique_ptr<Group> split(Group& group, int colour, int key);
+std::unique_ptr<Group> split(Group& group, int colour, int key, CallSite at);
 
 // A rank's place in the world, kept by all its communicators: it leaves with the last of them.
 class Seat {

@@ -54,21 +54,24 @@ void Communicator::set_timeout(std::chrono::milliseconds timeout) {
     queue_->group().progress().diagnosis().set_timeout(timeout);
 }
 
-Communicator Communicator::split(int colour, int key) {
+Communicator Communicator::split(int colour, int key, CallSite at) {
+    const comm::Queue::Use use(*queue_);
     queue_->drain();
-    return {seat_, queue_for(comm::split(queue_->group(), colour, key))};
+    return {seat_, queue_for(comm::split(queue_->group(), colour, key, at))};
 }
 
 // ---------------------------------------------------------------------------- calls
 
-void Communicator::run(const Call& call) {
+void Communicator::run(const Call& call, CallSite at) {
+    const comm::Queue::Use use(*queue_);
     queue_->drain();
-    queue_->group().run(call);
+    queue_->group().run(call, at);
 }
 
-Pending Communicator::start(const Call& call) {
+Pending Communicator::start(const Call& call, CallSite at) {
+    const comm::Queue::Use use(*queue_);
     const comm::RoutinePtr routine = queue_->group().routine_of(call);
-    return {queue_, queue_->start(routine, queue_->group().request_of(call, *routine))};
+    return {queue_, queue_->start(routine, queue_->group().request_of(call, at, *routine))};
 }
 
 Pending::Pending(std::shared_ptr<comm::Queue> queue, std::uint64_t ticket)
@@ -87,13 +90,19 @@ Pending& Pending::operator=(Pending&& other) noexcept {
 Pending::~Pending() {
     if (!queue_) return;
     try {
-        queue_->wait(ticket_);
+        wait();
     } catch (...) {  // the next call on the communicator says it again
     }
 }
 
-bool Pending::test() { return queue_->test(ticket_); }
-void Pending::wait() { queue_->wait(ticket_); }
+bool Pending::test() {
+    const comm::Queue::Use use(*queue_);
+    return queue_->test(ticket_);
+}
+void Pending::wait() {
+    const comm::Queue::Use use(*queue_);
+    queue_->wait(ticket_);
+}
 
 struct Prepared::State {
     std::shared_ptr<comm::Queue> queue;
@@ -101,9 +110,10 @@ struct Prepared::State {
     comm::Request request;
 };
 
-Prepared Communicator::prepare(const Call& call) {
+Prepared Communicator::prepare(const Call& call, CallSite at) {
+    const comm::Queue::Use use(*queue_);
     comm::RoutinePtr routine = queue_->group().routine_of(call);
-    const comm::Request request = queue_->group().request_of(call, *routine);
+    const comm::Request request = queue_->group().request_of(call, at, *routine);
     return Prepared(
         std::make_unique<Prepared::State>(Prepared::State{queue_, std::move(routine), request}));
 }
@@ -114,11 +124,13 @@ Prepared& Prepared::operator=(Prepared&&) noexcept = default;
 Prepared::~Prepared() = default;
 
 void Prepared::run() {
+    const comm::Queue::Use use(*state_->queue);
     state_->queue->drain();
     state_->queue->group().progress().run(state_->request);
 }
 
 Pending Prepared::start() {
+    const comm::Queue::Use use(*state_->queue);
     return {state_->queue, state_->queue->start(state_->routine, state_->request)};
 }
 

@@ -7,14 +7,22 @@
 #include <cstring>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
+#include "comm/settings.hpp"
+#include "comm/sites.hpp"
 #include "engine/standing.hpp"
 #include "shm/deadline.hpp"
+#include "shm/inquiry.hpp"
 
 namespace peal::comm {
+namespace {
 
-void Diagnosis::leave(std::uint64_t next_turn) const {
-    self_.entered.store(next_turn, std::memory_order_relaxed);
+constexpr std::chrono::milliseconds kMoment{200};
+
+}  // namespace
+
+void Diagnosis::leave() const {
     self_.has_left.store(true, std::memory_order_release);  // pairs with look_around()
     for (const int member : members_.ranks) ring_if_asleep(world_, member);
 }
@@ -52,45 +60,61 @@ bool Diagnosis::has_left(int rank) const {
 
 void Diagnosis::look_around(Clock::time_point wait_began) {
     const std::uint64_t turn = call_.place.turn.number;
-    note_waiting();
+    answer_if_asked();
     for (int rank = 0; rank < members_.nranks(); ++rank) {
         const bool left = has_left(rank);  // first: what it called before counts
         const std::optional<Stamp> stamp = called(rank, turn);
         if (stamp && *stamp != call_.stamp) give_up(GroupHead::mismatch, rank, turn);
         if (left && !stamp) give_up(GroupHead::member_left, rank, turn);
     }
-    if (Clock::now() >= deadline(wait_began)) give_up(GroupHead::timeout, members_.rank, turn);
-}
-
-Clock::time_point Diagnosis::deadline(Clock::time_point wait_began) const {
-    return timeout_.count() > 0 ? after(wait_began, timeout_) : kNoDeadline;
+    if (Clock::now() >= deadline_after(wait_began, timeout_)) time_out();
 }
 
 Clock::time_point Diagnosis::next_look(Clock::time_point wait_began) const {
-    return std::min(from_now(Backoff::kNap), deadline(wait_began));
+    return std::min(from_now(Backoff::kNap), deadline_after(wait_began, timeout_));
 }
 
 // The memory of a process is gone a moment before its death is known.
 void Diagnosis::fail_to_reach(int peer) {
     const int reason = errno;
-    constexpr std::chrono::milliseconds kMoment{200};
     const auto is_told = [this] { return has_failed(); };
     wait_until(world_, members_.self_in_world(), is_told, from_now(kMoment));
     give_up(GroupHead::lost, peer, call_.place.turn.number, reason);
 }
 
-void Diagnosis::note_waiting() {
-    // In a kernel of the user's a cell does not say whose it is.
-    const std::int32_t ringer = ringer_of(call_.core.op());
-    self_.entered.store(call_.place.turn.number + 1, std::memory_order_relaxed);
-    self_.waits_for.store(call_.phase == CallAtHand::Phase::kernel ? -1 : ringer,
-                          std::memory_order_relaxed);
-    self_.instruction.store(static_cast<std::int64_t>(call_.core.position()),
-                            std::memory_order_release);
+void Diagnosis::answer_if_asked() {
+    const int self = members_.self_in_world();
+    if (is_asked(world_, self)) answer(world_, self, standing());
 }
 
-// The first to give up says why for all. Where a rank has died, whatever else is found follows from
-// that: who was told of it has left.
+// Who may still tell where it stands. Who has not come to this call may wait elsewhere, or be busy.
+bool Diagnosis::may_answer(int rank, std::uint32_t inquiry) const {
+    return !has_left(rank) && !answer_of(world_, members_.in_world(rank), inquiry);
+}
+
+// Asks all where they stand before it ends the call for all: then nobody would know any more.
+void Diagnosis::time_out() {
+    constexpr std::chrono::milliseconds kToAnswer{1000}, kToAnswerFromElsewhere{100};
+    const std::uint64_t turn = call_.place.turn.number;
+    const std::uint32_t inquiry = ask(world_);
+    const Clock::time_point begin = Clock::now();
+    const auto is_told = [&] {
+        answer_if_asked();
+        const bool hears_all = Clock::now() < begin + kToAnswerFromElsewhere;
+        for (int rank = 0; rank < members_.nranks(); ++rank) {
+            const bool counts = hears_all || called(rank, turn);
+            if (counts && may_answer(rank, inquiry)) return has_failed();
+        }
+        return true;
+    };
+    while (!is_told() && Clock::now() < begin + kToAnswer && world_.failed_rank() < 0) {
+        wait_until(world_, members_.self_in_world(), is_told, from_now(Backoff::kNap));
+    }
+    give_up(GroupHead::timeout, members_.rank, turn, static_cast<int>(inquiry));
+}
+
+// The first to give up says why for all. Where a rank has died before that, whatever else is found
+// follows from it: who was told of it has left.
 void Diagnosis::give_up(GroupHead::Failure failure, int culprit, std::uint64_t turn, int reason) {
     if (world_.failed_rank() >= 0) fail_by_alarm();
     std::uint32_t none = GroupHead::none;
@@ -105,9 +129,11 @@ void Diagnosis::give_up(GroupHead::Failure failure, int culprit, std::uint64_t t
     fail_as_reported();
 }
 
+// Whoever is telling needs a few instructions; if it does not get to them, it was killed.
 void Diagnosis::fail_as_reported() {
+    const Clock::time_point patience = from_now(kMoment);
     while (head_.failure.load(std::memory_order_acquire) == GroupHead::being_told) {
-        if (world_.failed_rank() >= 0) fail_by_alarm();
+        if (world_.failed_rank() >= 0 && Clock::now() >= patience) fail_by_death();
         relax();
     }
     const std::uint64_t turn = head_.turn.load(std::memory_order_relaxed);
@@ -128,24 +154,30 @@ void Diagnosis::fail_as_reported() {
                              calls_of_all(turn)));
         default:
             fail(Fault::bound,
-                 fmt::format("timeout: rank {} waited too long:{}{}", culprit, standings(),
-                             call_.phase == CallAtHand::Phase::kernel ? standing_in_kernel() : ""));
+                 fmt::format("timeout: rank {} waited too long:{}", culprit,
+                             standings(turn, static_cast<std::uint32_t>(
+                                                 head_.reason.load(std::memory_order_relaxed)))));
     }
 }
 
+// A rank that died of what this group had already failed of is not the cause: who sees its death
+// sees that failure.
 void Diagnosis::fail_by_alarm() {
-    const int dead = world_.failed_rank();
-    const std::string whose = members_.nranks() == world_.nranks()
-                                  ? fmt::format("rank {}", dead)
-                                  : fmt::format("rank {} of the world", dead);
+    if (has_failed()) fail_as_reported();
+    fail_by_death();
+}
+
+void Diagnosis::fail_by_death() {
     std::string where = "no call";
     if (call_.phase == CallAtHand::Phase::kernel) {
-        where = fmt::format("kernel {} (call {}){}", call_.core.plan().kernel,
-                            call_.place.turn.number, standing_in_kernel());
+        where = own_call() + own_wait();
     } else if (call_.phase != CallAtHand::Phase::idle) {
-        where = fmt::format("{} (call {})", describe(call_.stamp), call_.place.turn.number);
+        where = own_call();
     }
-    fail(Fault::wrong, fmt::format("{} died; rank {} was in {}", whose, members_.rank, where));
+    const int dead = world_.failed_rank();
+    fail(Fault::wrong, fmt::format("rank {}{} died; rank {} was in {}", dead,
+                                   members_.nranks() == world_.nranks() ? "" : " of the world",
+                                   members_.rank, where));
 }
 
 void Diagnosis::fail(Fault fault, const std::string& message) {
@@ -156,43 +188,80 @@ void Diagnosis::fail(Fault fault, const std::string& message) {
     throw Error(fault, message);
 }
 
+// `rank` has called in that turn. Its site is read after its turn, as called() says.
+std::string Diagnosis::call_of(int rank, std::uint64_t turn) const {
+    const Member& member = members_.memory.member(rank);
+    const std::uint32_t site = member.log[turn % Member::kLog].site.load(std::memory_order_relaxed);
+    return describe(called(rank, turn).value_or(Stamp{})) + site_text(member, site);
+}
+
 std::string Diagnosis::calls_of_all(std::uint64_t turn) const {
     std::string text;
     for (int rank = 0; rank < members_.nranks(); ++rank) {
-        const std::optional<Stamp> stamp = called(rank, turn);
+        const bool has_called = called(rank, turn).has_value();
         const bool left = has_left(rank);
-        text += fmt::format("\n  rank {}: {}", rank,
-                            stamp ? describe(*stamp) : (left ? "left" : "has not called yet"));
+        text +=
+            fmt::format("\n  rank {}: {}", rank,
+                        has_called ? call_of(rank, turn) : (left ? "left" : "has not called yet"));
     }
     return text;
 }
 
-std::string Diagnosis::standings() const {
-    const std::uint64_t turn = head_.turn.load(std::memory_order_relaxed);
+// What each rank has answered; of the others, what is known without them.
+std::string Diagnosis::standings(std::uint64_t turn, std::uint32_t inquiry) const {
     std::string text;
     for (int rank = 0; rank < members_.nranks(); ++rank) {
-        const Member& member = members_.memory.member(rank);
-        const std::optional<Stamp> stamp = called(rank, turn);
-        const std::int64_t instruction = member.instruction.load(std::memory_order_acquire);
+        const auto told = answer_of(world_, members_.in_world(rank), inquiry);
         text += fmt::format("\n  rank {}: ", rank);
-        if (!stamp) {
-            text += "has not called yet";
-        } else if (instruction < 0 || member.entered.load(std::memory_order_relaxed) <= turn) {
-            text += fmt::format("in {}, or past it", describe(*stamp));
+        if (told) {
+            text += *told;
+        } else if (called(rank, turn)) {
+            text += fmt::format("in {}, or past it", call_of(rank, turn));
         } else {
-            const std::int32_t ringer = member.waits_for.load(std::memory_order_relaxed);
-            text += fmt::format("in {}, at instruction {}", describe(*stamp), instruction);
-            if (ringer >= 0) text += fmt::format(", waits for rank {}", ringer);
+            text += has_left(rank) ? "left" : "has not called yet";
         }
     }
     return text;
 }
 
-// The wait of this rank that did not pass, with the value that this run makes of it.
-std::string Diagnosis::standing_in_kernel() const {
-    const Standing standing = standing_of(call_.core);
-    return fmt::format("\n  kernel {} on rank {}, {}\n  {}", call_.core.plan().kernel,
-                       members_.rank, instruction_note(standing), reason_note(standing, {}));
+// ---- of this rank, in the middle of a call
+
+std::string Diagnosis::standing() const {
+    return fmt::format("in {}{}{}", own_call(), among(), own_wait());
+}
+
+std::string Diagnosis::own_call() const {
+    const bool is_kernel = call_.phase == CallAtHand::Phase::kernel;
+    return fmt::format("{}{} (call {})",
+                       is_kernel ? "kernel " + call_.core.plan().kernel : describe(call_.stamp),
+                       site_text(self_, call_.site), call_.place.turn.number);
+}
+
+// The wait that did not pass, with the value that this run makes of it, and what it sees.
+std::string Diagnosis::own_wait() const {
+    const Standing here = standing_of(call_.core);
+    std::string text =
+        fmt::format("\n    {}\n    {}", instruction_note(here), reason_note(here, {}));
+    // In a kernel of the user's a cell does not say whose it is.
+    if (call_.phase != CallAtHand::Phase::kernel) {
+        text += fmt::format(", waits for {}", in_world(ringer_of(call_.core.op())));
+    }
+    return text;
+}
+
+std::string Diagnosis::in_world(int rank) const {
+    return fmt::format("rank {}{}", members_.in_world(rank),
+                       members_.nranks() == world_.nranks() ? "" : " of the world");
+}
+
+// A rank may be in several communicators.
+std::string Diagnosis::among() const {
+    constexpr int kMostNamed = 8;
+    if (members_.nranks() == world_.nranks()) return "";
+    if (members_.nranks() > kMostNamed) {
+        return fmt::format(", among {} ranks of the world", members_.nranks());
+    }
+    return fmt::format(", among ranks {} of the world", fmt::join(members_.ranks, ", "));
 }
 
 }  // namespace peal::comm

@@ -37,10 +37,11 @@ public:
         LogEntry& entry = self_.log[call_.place.turn.number % Member::kLog];
         entry.call.store(call_.stamp.call, std::memory_order_relaxed);
         entry.windows.store(call_.stamp.windows, std::memory_order_relaxed);
+        entry.site.store(call_.site, std::memory_order_relaxed);
         entry.turns.store(call_.place.turn.number + 1, std::memory_order_release);
     }
-    // It makes no call from this turn on.
-    void leave(std::uint64_t next_turn) const;
+    // It makes no further call.
+    void leave() const;
 
     // ---- questions. All of these throw Error.
 
@@ -54,7 +55,8 @@ public:
     bool has_failed() const {
         return head_.failure.load(std::memory_order_acquire) != GroupHead::none;
     }
-    // After a long wait: whether all are in this call, or can still come to it, in time.
+    // After a long wait: whether all are in this call, or can still come to it, in time. Who asks
+    // where this rank stands is answered.
     void look_around(Clock::time_point wait_began);
     // A ring with another seal is either of a later call of a rank that has gone ahead, or of a
     // rank whose calls were other than ours. Its log tells.
@@ -74,16 +76,23 @@ public:
     [[noreturn]] void fail_to_reach(int peer);
 
 private:
-    Clock::time_point deadline(Clock::time_point wait_began) const;
     bool has_left(int rank) const;
     [[noreturn]] void refuse();
+    [[noreturn]] void fail_by_death();
     std::optional<Stamp> called(int rank, std::uint64_t turn) const;
-    void note_waiting();
+    void answer_if_asked();
+    [[noreturn]] void time_out();
+    bool may_answer(int rank, std::uint32_t inquiry) const;
     [[noreturn]] void give_up(GroupHead::Failure failure, int culprit, std::uint64_t turn,
                               int reason = 0);
+    std::string call_of(int rank, std::uint64_t turn) const;
     std::string calls_of_all(std::uint64_t turn) const;
-    std::string standings() const;
-    std::string standing_in_kernel() const;
+    std::string standings(std::uint64_t turn, std::uint32_t inquiry) const;
+    std::string standing() const;
+    std::string own_call() const;
+    std::string own_wait() const;
+    std::string among() const;
+    std::string in_world(int rank) const;
 
     const Members& members_;
     World& world_;

@@ -3,6 +3,8 @@
 
 #include <utility>
 
+#include "comm/settings.hpp"
+
 namespace peal::comm {
 namespace {
 
@@ -22,26 +24,30 @@ Group::Group(std::shared_ptr<World> world, std::vector<int> members, int rank, s
       members_(std::move(world), std::move(members), rank, extent),
       table_(std::move(table)),
       routines_(table_, rank, nranks(), limits(nranks())),
-      progress_(members_, routines_, make_meeting(*table_, rank, nranks())) {}
+      sites_(members_.self()),
+      progress_(members_, routines_, make_meeting(*table_, rank, nranks())) {
+    progress_.diagnosis().set_timeout(default_timeout());
+}
 
 Group::~Group() {
     progress_.leave();
     world()->disown(extent_);
 }
 
-void Group::remember(const Call& call, Remembered& last) {
+void Group::remember(const Call& call, CallSite at, Remembered& last) {
     RoutinePtr routine = routine_of(call);
-    last.request = request_of(call, *routine);
+    last.request = request_of(call, at, *routine);
     last.call = call;
+    last.at = at;
     last.routine = std::move(routine);
 }
 
 // The parcel is not overwritten too early: before rank 0 hands out the next, a meeting has told it
 // that everybody has come, and so has read this one.
-std::uint64_t Group::hand_out(SyncReason reason, std::uint64_t number) {
+std::uint64_t Group::hand_out(SyncReason reason, std::uint64_t number, CallSite at) {
     std::atomic<std::uint64_t>& parcel = members_.memory.head().parcel;
     if (rank() == 0) parcel.store(number, std::memory_order_relaxed);  // released by the meeting
-    meet(reason, 0);
+    meet(reason, 0, at);
     return parcel.load(std::memory_order_relaxed);
 }
 

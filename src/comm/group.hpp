@@ -14,6 +14,7 @@
 #include "comm/progress.hpp"
 #include "comm/request.hpp"
 #include "comm/routine.hpp"
+#include "comm/sites.hpp"
 #include "peal/communicator_calls.hpp"
 #include "shm/world.hpp"
 
@@ -40,25 +41,26 @@ public:
     // then, and the communicator stays usable; but if other ranks made the call, they wait.
     Shape shape_of(const Call& call) const;
     RoutinePtr routine_of(const Call& call) { return routines_.find(shape_of(call)); }
-    Request request_of(const Call& call, const Routine& routine) const;
+    Request request_of(const Call& call, CallSite at, const Routine& routine);
+    std::uint32_t site(CallSite at) { return sites_.number_of(at); }
 
     Progress& progress() { return progress_; }
-    void run(const Call& call) {
+    void run(const Call& call, CallSite at) {
         Remembered& last = remembered_[place_of(call)];
-        if (!last.is_for(call)) [[unlikely]]
-            remember(call, last);
+        if (!last.is_for(call) || last.at != at) [[unlikely]]
+            remember(call, at, last);
         progress_.run(last.request);
     }
 
     // Everybody comes, for a reason of the communicator's own that must be the same everywhere.
-    void meet(SyncReason reason, std::uint64_t detail) {
-        progress_.meet(sync_stamp(reason, detail));
+    void meet(SyncReason reason, std::uint64_t detail, CallSite at) {
+        progress_.meet(sync_stamp(reason, detail), site(at));
     }
     // The number of a window that is being made: 1, 2, ... the same on every rank.
     std::uint64_t count_window() { return ++windows_; }
 
     // Rank 0 hands a number to everybody; a meeting must have come before.
-    std::uint64_t hand_out(SyncReason reason, std::uint64_t number);
+    std::uint64_t hand_out(SyncReason reason, std::uint64_t number, CallSite at);
 
 private:
     // A call that was made before, by its buffers. Most programs make the same ones again, with the
@@ -69,6 +71,7 @@ private:
         Call call;
         RoutinePtr routine;
         Request request;
+        CallSite at;
 
         // A window or a table of counts may have changed behind its address.
         bool is_for(const Call& other) const {
@@ -88,13 +91,14 @@ private:
                 5 * line) %
                kRemembered;
     }
-    void remember(const Call& call, Remembered& last);
+    void remember(const Call& call, CallSite at, Remembered& last);
 
     const std::uint64_t extent_;
     std::uint64_t windows_ = 0;  // made so far
     const Members members_;
     std::shared_ptr<const Table> table_;
     Routines routines_;
+    Sites sites_;
     std::array<Remembered, kRemembered> remembered_;
     Progress progress_;
 };

@@ -23,6 +23,7 @@ using namespace shm;  // NOLINT: a communicator lives in shared memory
 struct alignas(32) LogEntry {
     std::atomic<std::uint64_t> turns = 0;  // 1 + the turn; 0: nothing yet
     std::atomic<std::uint64_t> call = 0, windows = 0;
+    std::atomic<std::uint32_t> site = 0;  // Sites: where in the program
 };
 
 // What everybody may know of one member. Written by that member alone.
@@ -30,13 +31,12 @@ struct alignas(kCacheLineBytes) Member {
     // A member cannot be further ahead of another than the slots allow.
     static constexpr std::uint64_t kLog = 2 * Turns::kSlots;
 
-    std::atomic<std::uint64_t> entered = 0;  // turns; only set when it waits long, or leaves
     std::atomic<bool> has_left = false;
     std::atomic<std::uint32_t> copies = 0;  // from or to a peer's private memory, now
-    // Where it waits, while it waits long: the instruction, and whose ring it lacks.
-    std::atomic<std::int64_t> instruction = -1;
-    std::atomic<std::int32_t> waits_for = -1;
     alignas(kCacheLineBytes) LogEntry log[kLog];
+    // From where it calls: src/comm/sites.hpp.
+    static constexpr std::uint32_t kSites = 96;
+    SharedText<kCacheLineBytes> sites[kSites];
 };
 
 // How the members came to disagree; changes once.
@@ -45,7 +45,7 @@ struct alignas(kCacheLineBytes) GroupHead {
     std::atomic<std::uint32_t> failure = none;
     std::atomic<std::uint64_t> turn = 0;     // of the call that failed
     std::atomic<std::int32_t> culprit = -1;  // who left; who gave up; whose memory
-    std::atomic<std::int32_t> reason = 0;    // lost: an errno
+    std::atomic<std::int32_t> reason = 0;    // lost: an errno; timeout: the number of an inquiry
     std::atomic<std::uint64_t> parcel = 0;   // Group::hand_out()
     // Set for good when some member cannot read private memory of another. Settled once all have
     // tried.
@@ -92,7 +92,7 @@ public:
 private:
     static constexpr std::uint64_t kPage = 4096;
     static constexpr std::uint64_t kHeadBytes = kPage;
-    static constexpr std::uint64_t kMemberBytes = kPage;
+    static constexpr std::uint64_t kMemberBytes = 2 * kPage;
     static_assert(sizeof(GroupHead) <= kHeadBytes && sizeof(Member) <= kMemberBytes);
 
     GroupMemory(std::byte* base, int nranks)

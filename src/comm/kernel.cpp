@@ -93,15 +93,16 @@ BoundMemory whole_memory(const Buffer& buffer, const BoundBuffer& bound, const c
 }
 
 // A kernel's plan bound to this rank's memory.
-comm::KernelRequest request_for(const KernelState& state, std::span<const KernelArgument> arguments,
-                                const comm::Group& group) {
+comm::KernelRequest request_for(const KernelAt& kernel, std::span<const KernelArgument> arguments,
+                                comm::Group& group) {
+    const KernelState& state = Inside::of(kernel.kernel);
     const Plan& plan = state.plan;
     if (state.group != group.id()) reject(plan, "it was made for another communicator");
     if (arguments.size() != plan.buffers.size()) {
         reject(plan, fmt::format("expected {} arguments, found {}", plan.buffers.size(),
                                  arguments.size()));
     }
-    comm::KernelRequest request{&state.tape, {}, {}};
+    comm::KernelRequest request{&state.tape, {}, {}, group.site(kernel.at)};
     std::vector<std::uint64_t> windows;  // by number
     std::vector<BoundMemory> bound;
     bound.reserve(plan.buffers.size());
@@ -156,13 +157,14 @@ Kernel Communicator::kernel(const std::vector<Plan>& plans) {
                              queue_->group()));
 }
 
-void Communicator::run(const Kernel& kernel, std::span<const KernelArgument> arguments) {
+void Communicator::run(KernelAt kernel, std::span<const KernelArgument> arguments) {
+    const comm::Queue::Use use(*queue_);
     queue_->drain();
     comm::Group& group = queue_->group();
-    const comm::KernelRequest request = request_for(Inside::of(kernel), arguments, group);
-    group.progress().meet(request.stamp);  // all agree on it
+    const comm::KernelRequest request = request_for(kernel, arguments, group);
+    group.progress().meet(request.stamp, request.site);  // all agree on it
     group.progress().run(request);
-    advance_generations(Inside::of(kernel).plan, [&](std::size_t b) -> std::int64_t& {
+    advance_generations(Inside::of(kernel.kernel).plan, [&](std::size_t b) -> std::int64_t& {
         return Inside::of(*arguments[b].symmetric).generation;
     });
 }
@@ -181,21 +183,22 @@ PreparedKernel::PreparedKernel(PreparedKernel&&) noexcept = default;
 PreparedKernel& PreparedKernel::operator=(PreparedKernel&&) noexcept = default;
 PreparedKernel::~PreparedKernel() = default;
 
-PreparedKernel Communicator::prepare(const Kernel& kernel,
-                                     std::span<const KernelArgument> arguments) {
+PreparedKernel Communicator::prepare(KernelAt kernel, std::span<const KernelArgument> arguments) {
+    const comm::Queue::Use use(*queue_);
     queue_->drain();
     comm::Group& group = queue_->group();
-    auto state = std::make_unique<PreparedKernel::State>(PreparedKernel::State{
-        queue_, kernel, request_for(Inside::of(kernel), arguments, group), {}});
+    auto state = std::make_unique<PreparedKernel::State>(
+        PreparedKernel::State{queue_, kernel.kernel, request_for(kernel, arguments, group), {}});
     for (std::size_t b = 0; b < arguments.size(); ++b) {
-        const bool is_signal = Inside::of(kernel).plan.buffers[b].kind == BufferKind::signal;
+        const bool is_signal = Inside::of(kernel.kernel).plan.buffers[b].kind == BufferKind::signal;
         state->signals.push_back(is_signal ? arguments[b].symmetric : nullptr);
     }
-    group.progress().meet(state->request.stamp);
+    group.progress().meet(state->request.stamp, state->request.site);
     return PreparedKernel(std::move(state));
 }
 
 void PreparedKernel::run() {
+    const comm::Queue::Use use(*state_->queue);
     state_->queue->drain();
     std::vector<BoundBuffer>& memory = state_->request.memory;
     for (std::size_t b = 0; b < memory.size(); ++b) {

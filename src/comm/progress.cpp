@@ -2,12 +2,14 @@
 #include "comm/progress.hpp"
 
 #include <sched.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <utility>
 
 #include <fmt/format.h>
 
+#include "comm/sites.hpp"
 #include "engine/contract.hpp"
 #include "shm/backoff.hpp"
 #include "shm/machine.hpp"
@@ -26,7 +28,7 @@ Progress::Progress(const Members& members, Routines& routines,
 // ---------------------------------------------------------------------------- turns
 
 void Progress::begin(const Request& request) {
-    announce(request.stamp);
+    announce(request.stamp, request.site);
     request_ = &request;
     proceed();
 }
@@ -51,9 +53,11 @@ const Routine& Progress::substitute_for(const Routine& wanted) {
 }
 
 // From here on an error names the call.
-void Progress::announce(const Stamp& stamp) {
+void Progress::announce(const Stamp& stamp, std::uint32_t site) {
+    note_begin();
     call_.phase = Phase::carrying;
     call_.stamp = stamp;
+    call_.site = site;
     call_.place.turn.number = memory_.next_turn();
     diagnosis_.require_usable();
 }
@@ -72,9 +76,9 @@ void Progress::enter(const Routine& routine, const Request& request) {
     call_.core.start(routine.tape, memory_.bind(request, routine, call_.place));
 }
 
-void Progress::meet(const Stamp& reason) {
+void Progress::meet(const Stamp& reason, std::uint32_t site) {
     static const Request kNothing;
-    announce(reason);
+    announce(reason, site);
     enter(*meeting_, kNothing);
     finish();
 }
@@ -147,6 +151,7 @@ bool Progress::carry_on(Manner manner) {
         if (call_.phase == Phase::meeting) {
             proceed();
         } else {
+            note_end();
             call_.phase = Phase::idle;
         }
     }
@@ -216,20 +221,42 @@ bool Progress::stands() {
     return true;
 }
 
+// One line, written at once, so that those of several ranks do not mix.
+void Progress::log_call() const {
+    const auto took = std::chrono::duration<double, std::micro>(Clock::now() - began_);
+    std::string what, how;
+    if (call_.phase == Phase::kernel) {
+        what = "kernel " + call_.core.plan().kernel;
+        how = fmt::format("{} instructions", call_.core.plan().instructions.size());
+    } else {
+        const Routine& routine = *call_.routine;
+        what = describe(call_.stamp);
+        how = &routine == meeting_.get()
+                  ? "all meet"
+                  : fmt::format("{}, {} bytes", routine.mode, message_bytes(routine));
+    }
+    const std::string line = fmt::format("peal: rank {}: call {}: {}{}: {}, {:.1f} us\n",
+                                         members_.rank, call_.place.turn.number, what,
+                                         site_text(members_.self(), call_.site), how, took.count());
+    [[maybe_unused]] const ssize_t written = write(STDERR_FILENO, line.data(), line.size());
+}
+
 // ---------------------------------------------------------------------------- kernels
 
 void Progress::run(const KernelRequest& request) {
+    note_begin();
     call_.phase = Phase::kernel;
     reserve_tiles(request.tape->plan->tile_bytes);
     call_.core.start(*request.tape, memory_.bind(request));
     KernelSupplier supplier(*this);
     drive(call_.core, supplier);
+    note_end();
     call_.phase = Phase::idle;
 }
 
 void Progress::run_in_turn(const KernelRequest& request) {
-    if (memory_.must_meet_for_turn()) meet(sync_stamp(SyncReason::meeting, 0));
-    announce(request.stamp);
+    if (memory_.must_meet_for_turn()) meet(sync_stamp(SyncReason::meeting, 0), request.site);
+    announce(request.stamp, request.site);
     call_.place.turn = memory_.take_turn();
     enter_turn();
     run(request);

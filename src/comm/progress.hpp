@@ -14,6 +14,7 @@
 #include "comm/peer_memory.hpp"
 #include "comm/request.hpp"
 #include "comm/routine.hpp"
+#include "comm/settings.hpp"
 
 namespace peal::comm {
 
@@ -38,14 +39,14 @@ public:
     }
 
     // Everybody comes, for a reason that must be the same everywhere.
-    void meet(const Stamp& reason);
+    void meet(const Stamp& reason, std::uint32_t site);
     // Runs a kernel on which all have agreed. Nobody waits for anybody but as the kernel says.
     void run(const KernelRequest& request);
     // The same as a turn of its own, so that it is known to all who was in it.
     void run_in_turn(const KernelRequest& request);
 
     // This rank makes no further call.
-    void leave() const { diagnosis_.leave(memory_.next_turn()); }
+    void leave() const { diagnosis_.leave(); }
 
     Diagnosis& diagnosis() { return diagnosis_; }
 
@@ -54,7 +55,7 @@ private:
     struct KernelSupplier;
     struct CallSupplier;
 
-    void announce(const Stamp& stamp);
+    void announce(const Stamp& stamp, std::uint32_t site);
     void proceed();
     const Routine& usable(const Routine& wanted) {
         if (!memory_.is_out_of_reach(wanted)) [[likely]]
@@ -73,6 +74,15 @@ private:
     // What a rank does that cannot go on.
     enum class Manner : std::uint8_t { leaves, polls, waits };
     bool carry_on(Manner manner);
+    void note_begin() {
+        if (logs_) [[unlikely]]
+            began_ = Clock::now();
+    }
+    void note_end() const {
+        if (logs_) [[unlikely]]
+            log_call();
+    }
+    [[gnu::cold]] void log_call() const;
     bool stands();
     void wait_for_ring();
     void wait_longer();
@@ -95,6 +105,9 @@ private:
         std::size_t instruction = 0;
         Clock::time_point since = kNoDeadline, next_look = kNoDeadline;
     } stand_;
+
+    const bool logs_ = logs_calls();
+    Clock::time_point began_{};  // the call at hand, if calls are logged
 
     PeerMemory peers_;
     CallMemory memory_;

@@ -3,7 +3,21 @@
 
 #include <algorithm>
 
+#include <fmt/format.h>
+
+#include "peal/error.hpp"
+
 namespace peal::comm {
+
+void Queue::refuse() const {
+    const bool is_broken = user_.load(std::memory_order_relaxed) == &kSeveral;
+    throw Error(is_broken ? Fault::wrong : Fault::usage,
+                fmt::format("{}; a communicator belongs to one thread at a time: give each thread "
+                            "its own, made by split()",
+                            is_broken ? "the communicator is broken: several threads have called "
+                                        "it at once"
+                                      : "the communicator is in use by another thread"));
+}
 
 // An error breaks the communicator, so what was queued behind it will not happen.
 template <class Work>

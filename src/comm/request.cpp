@@ -150,8 +150,9 @@ Shape Group::shape_of(const Call& call) const {
     return shape;
 }
 
-Request Group::request_of(const Call& call, const Routine& routine) const {
+Request Group::request_of(const Call& call, CallSite at, const Routine& routine) {
     Request request;
+    request.site = site(at);
     request.routine = &routine;
     request.stamp = stamp_of(routine.shape);
     const Placement placement = routine.shape.placement;

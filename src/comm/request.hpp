@@ -25,6 +25,7 @@ struct Symmetric {
 struct Request {
     const Routine* routine = nullptr;
     Stamp stamp;
+    std::uint32_t site = 0;  // where the call was made: Sites::number_of()
     std::array<std::byte*, 2> arguments{};
     Symmetric window;
 };
@@ -37,6 +38,7 @@ struct KernelRequest {
     const Tape* tape = nullptr;
     std::vector<BoundBuffer> memory;
     Stamp stamp;
+    std::uint32_t site = 0;
 };
 
 // The call that a rank is in. Progress keeps it up to date; Diagnosis tells of it.
@@ -45,6 +47,7 @@ struct CallAtHand {
 
     Phase phase = Phase::idle;
     Stamp stamp;
+    std::uint32_t site = 0;
     CallPlace place;
     const Routine* routine = nullptr;  // the request's, or that of the meeting before it
     Core core;

@@ -135,6 +135,12 @@ std::uint64_t message_bytes(const Shape& shape, int nranks) {
 
 }  // namespace
 
+std::uint64_t message_bytes(const Routine& routine) {
+    const bool is_counted = facts_of(routine.shape.kind).is_counted();
+    return (is_counted ? routine.output_count : routine.shape.count) *
+           bytes_of(routine.shape.element);
+}
+
 std::unique_ptr<Routine> make_routine(const Shape& shape, const Table& table, int rank, int nranks,
                                       const RoutineLimits& limits) {
     const bool on_window = shape.placement == Placement::window;

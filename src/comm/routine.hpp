@@ -56,6 +56,9 @@ struct Routine {
     } wiring;
 };
 
+// What the call moves, in the collective's own terms: its count, or of counts what this rank gets.
+std::uint64_t message_bytes(const Routine& routine);
+
 struct RoutineLimits {
     std::uint64_t box_bytes = 0;
     std::uint64_t ring_bytes = 0;  // the largest piece of the ring

@@ -24,7 +24,8 @@ std::byte* WindowMemory::on(int rank) const {
 
 std::uint64_t WindowMemory::bytes() const { return state_->bytes; }
 
-WindowMemory Communicator::allocate(std::uint64_t n, std::uint64_t bytes_each) {
+WindowMemory Communicator::allocate(std::uint64_t n, std::uint64_t bytes_each, CallSite at) {
+    const comm::Queue::Use use(*queue_);
     queue_->drain();
     comm::Group& group = queue_->group();
     shm::World& world = *group.world();
@@ -32,7 +33,7 @@ WindowMemory Communicator::allocate(std::uint64_t n, std::uint64_t bytes_each) {
         throw Error(Fault::usage, fmt::format("window: {} x {} bytes are too many", n, bytes_each));
     }
     const std::uint64_t bytes = n * bytes_each;
-    group.meet(comm::SyncReason::window, bytes);
+    group.meet(comm::SyncReason::window, bytes, at);
     const std::uint64_t page = comm::page_bytes();
     const std::uint64_t rank_stride = std::max(page, (bytes + page - 1) / page * page);
 
@@ -46,7 +47,7 @@ WindowMemory Communicator::allocate(std::uint64_t n, std::uint64_t bytes_each) {
             why = error.what();
         }
     }
-    extent = group.hand_out(comm::SyncReason::window, extent);
+    extent = group.hand_out(comm::SyncReason::window, extent, at);
     if (extent == 0) {
         throw Error(Fault::resource, why.empty() ? "window: rank 0 found no memory for it" : why);
     }
@@ -63,7 +64,7 @@ WindowMemory Communicator::allocate(std::uint64_t n, std::uint64_t bytes_each) {
     return window;
 }
 
-WindowMemory Communicator::signals(std::uint64_t n, std::uint64_t cell_stride) {
+WindowMemory Communicator::signals(std::uint64_t n, std::uint64_t cell_stride, CallSite at) {
     const std::uint64_t least = bytes_of(Element::i32);
     if (cell_stride == 0 || cell_stride % least != 0) {
         throw Error(Fault::usage,
@@ -71,7 +72,7 @@ WindowMemory Communicator::signals(std::uint64_t n, std::uint64_t cell_stride) {
                                 "i32, found {} bytes",
                                 least, cell_stride));
     }
-    return allocate(n, cell_stride);
+    return allocate(n, cell_stride, at);
 }
 
 namespace comm {

@@ -8,6 +8,7 @@
 #include "peal/error.hpp"
 #include "shm/process_memory.hpp"
 #include "shm/ranks.hpp"
+#include "shm/story.hpp"
 #include "shm/supervise.hpp"
 
 namespace peal::shm {
@@ -29,8 +30,8 @@ void flush_streams() {
 }
 
 int fail(World& world, int rank, const char* message, int status) {
+    if (tell_story(world, rank, message)) fmt::print(stderr, "rank {}: {}\n", rank, message);
     world.raise_alarm(rank);
-    fmt::print(stderr, "rank {}: {}\n", rank, message);
     return status;
 }
 

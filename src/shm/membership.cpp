@@ -11,7 +11,9 @@
 #include <string_view>
 
 #include "peal/error.hpp"
+#include "shm/keyboard.hpp"
 #include "shm/process_memory.hpp"
+#include "shm/story.hpp"
 
 namespace peal::shm {
 namespace {
@@ -81,9 +83,14 @@ Membership join_world() {
     const int nranks = number_in(kNranksVariable);
     Membership membership = {world_behind(descriptor), rank};
     expect_seat(*membership.world, rank, nranks);
-    if (std::getenv(kLauncherVariable)) hold_on_to(number_in(kLauncherVariable));
+    const bool has_launcher = std::getenv(kLauncherVariable) != nullptr;
+    if (has_launcher) hold_on_to(number_in(kLauncherVariable));
     admit_siblings();
     membership.world->enter(rank);
+    if (has_launcher) {
+        tell_uncaught_errors(membership.world, rank);
+        leave_keyboard_to_launcher(membership.world, rank);
+    }
     fcntl(descriptor, F_SETFD, FD_CLOEXEC);
     for (const char* variable : kVariables) unsetenv(variable);
     taken_rank = rank;

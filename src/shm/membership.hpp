@@ -24,6 +24,8 @@ struct Membership {
 // Takes this process's place and enters the world. A place is taken once: the variables are cleared
 // and the descriptor is closed on exec, so that programs that this one starts do not come as the
 // same rank. Throws Error(usage) if there is no place, it is not a proper one, or it is taken.
+// Where there is a lifeline there is a launcher, to which this process leaves the keyboard
+// (keyboard.hpp) and its last error (story.hpp).
 Membership join_world();
 
 // For a child process before exec: leaves it the place that join_world() will find. Whoever takes

@@ -12,8 +12,8 @@ namespace peal::shm {
 // What a rank does. It has entered the world before and leaves it when the body returns.
 using RankBody = std::function<void(std::shared_ptr<World>, int rank)>;
 
-// Runs the body in n child processes and returns the worst exit status. An exception is printed and
-// ends its rank with status 2 if it is an Error(usage, program, resource), otherwise 1.
+// Runs the body in n child processes and returns the worst exit status. An exception ends its rank
+// with status 2 if it is an Error(usage, program, resource), otherwise 1. The first is printed.
 int fork_ranks(int nranks, const RankBody& body);
 
 // Runs the body in n threads. Rethrows the exception of the rank that failed first.

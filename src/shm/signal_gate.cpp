@@ -44,12 +44,10 @@ SignalGate::SignalGate(Children children) {
 
 SignalGate::~SignalGate() { open(); }
 
-int SignalGate::next() const {
+SignalGate::Signal SignalGate::next() const {
     signalfd_siginfo info = {};
-    while (read(descriptor_, &info, sizeof info) == sizeof info) {
-        if (info.ssi_code != SI_KERNEL) return static_cast<int>(info.ssi_signo);
-    }
-    return 0;
+    if (read(descriptor_, &info, sizeof info) != sizeof info) return {};
+    return {static_cast<int>(info.ssi_signo), info.ssi_code == SI_KERNEL};
 }
 
 void SignalGate::open() const {

@@ -16,10 +16,16 @@ public:
     SignalGate(const SignalGate&) = delete;
     SignalGate& operator=(const SignalGate&) = delete;
 
+    // What a terminal sent went to its whole foreground, so the ranks have it too.
+    struct Signal {
+        int number = 0;
+        bool is_from_terminal = false;
+        explicit operator bool() const { return number != 0; }
+    };
+
     int descriptor() const { return descriptor_; }
-    // The next signal to hand on; 0 if there is none. What a terminal sent is not among them: it
-    // went to the whole process group, so the ranks have it.
-    int next() const;
+    // The next that has come; nothing if there is none.
+    Signal next() const;
     // Signals are as they were before the gate. For a forked child, which has no destructor to wait
     // for.
     void open() const;

@@ -18,7 +18,9 @@
 
 #include "peal/error.hpp"
 #include "shm/deadline.hpp"
+#include "shm/inquiry.hpp"
 #include "shm/orphans.hpp"
+#include "shm/standings.hpp"
 
 namespace peal::shm {
 namespace {
@@ -27,6 +29,7 @@ using Clock = std::chrono::steady_clock;
 using std::chrono::milliseconds;
 
 constexpr int kSignalBase = 128;
+constexpr milliseconds kBetweenAnswers{5};  // nobody rings the supervisor
 
 std::string story_of_signal(int rank, int signal) {
     return fmt::format("rank {} was killed by signal {} ({})", rank, signal, strsignal(signal));
@@ -94,6 +97,7 @@ JobEnd Supervisor::wait() {
     while (running_ > 0) {
         poll_once();
         insist();
+        end_inquiry();
         look_for_late_ranks();
     }
     if (has_master()) end_children(master_is_gone() ? milliseconds{} : grace_.before_sigterm);
@@ -119,13 +123,54 @@ void Supervisor::poll_once() {
 }
 
 void Supervisor::take_signals() {
-    while (const int signal = gate_.next()) {
-        if (signal == SIGCHLD) {
-            reap_all_dead();
-        } else {
-            kill_all(signal);
+    while (const auto signal = gate_.next()) take(signal);
+}
+
+void Supervisor::take(SignalGate::Signal signal) {
+    const bool is_question = signal.number == SIGINT || signal.number == SIGQUIT;
+    if (signal.number == SIGCHLD) {
+        reap_all_dead();
+    } else if (is_question && tell_all_ && is_anybody_here()) {
+        inquire(signal);
+    } else {
+        hand_on(signal);
+    }
+}
+
+void Supervisor::inquire(SignalGate::Signal signal) {
+    const bool is_second = after_answers_ && signal.number == SIGINT;
+    if (is_second) answers_until_ = {};
+    if (signal.number == SIGINT) after_answers_ = signal;
+    if (inquiry_ != 0) return;
+    inquiry_ = ask(*world_);
+    answers_until_ = from_now(grace_.to_answer);
+}
+
+void Supervisor::end_inquiry() {
+    if (inquiry_ == 0) return;
+    if (Clock::now() < answers_until_ && is_awaited(*world_, inquiry_)) return;
+    tell_all_(standings(*world_, std::exchange(inquiry_, 0)));
+    if (const auto signal = std::exchange(after_answers_, {})) hand_on(signal);
+}
+
+// Of what the terminal sent, the ranks lack what they have left to this process.
+void Supervisor::hand_on(SignalGate::Signal signal) {
+    if (!signal.is_from_terminal) return kill_all(signal.number);
+    for (int rank = 0; rank < world_->nranks(); ++rank) {
+        const RankRecord& record = world_->header().ranks[rank];
+        const bool is_here = record.state.load(std::memory_order_acquire) == RankState::here;
+        if (is_here && signal.number == SIGINT && record.held_back.load()) {
+            kill(record.pid.load(std::memory_order_relaxed), signal.number);
         }
     }
+}
+
+bool Supervisor::is_anybody_here() const {
+    const auto is_here = [](const RankRecord& record) {
+        return record.state.load(std::memory_order_acquire) == RankState::here;
+    };
+    const RankRecord* const ranks = world_->header().ranks;
+    return std::any_of(ranks, ranks + world_->nranks(), is_here);
 }
 
 // Ranks, and processes that ranks have left behind.
@@ -230,6 +275,7 @@ int Supervisor::milliseconds_left() const {
     Clock::time_point next = Clock::time_point::max();
     if (next_signal_ != 0) next = insist_at_;
     if (tell_) next = std::min(next, look_at_);
+    if (inquiry_ != 0) next = std::min(next, from_now(kBetweenAnswers));
     if (next == Clock::time_point::max()) return -1;
     const auto left = std::chrono::ceil<milliseconds>(next - Clock::now());
     constexpr std::int64_t kMost = std::numeric_limits<int>::max();

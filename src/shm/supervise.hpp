@@ -23,6 +23,8 @@ struct GracePeriod {
     std::chrono::milliseconds before_sigkill{1000};  // after SIGTERM
     // Ranks that have not connected by then, while others have, are named.
     std::chrono::milliseconds to_connect{10000};
+    // Ranks that wait in a call answer an inquiry long before that.
+    std::chrono::milliseconds to_answer{1000};
 };
 
 struct JobEnd {
@@ -53,6 +55,11 @@ public:
     // ranks 1, 3 of 4 have not connected (processes 71, 73); the others wait for them".
     void on_late_ranks(std::function<void(const std::string&)> tell) { tell_ = std::move(tell); }
 
+    // Who is told where the ranks stand (src/shm/standings.hpp) when somebody asks: with SIGQUIT,
+    // and with SIGINT, which is handed on after that. A second SIGINT waits for no answer. While no
+    // rank is connected, and if nobody wants to be told, both are signals like others.
+    void on_question(std::function<void(const std::string&)> tell) { tell_all_ = std::move(tell); }
+
     // Waits for all ranks. A rank fails if a signal ends it, if its status is not 0, or if it was
     // here and did not leave. The first failure raises the alarm; ranks that do not end then are
     // ended. So are, with a master, processes that ranks have left behind.
@@ -70,6 +77,11 @@ private:
     bool master_is_gone() const;
     void poll_once();
     void take_signals();
+    void take(SignalGate::Signal signal);
+    void inquire(SignalGate::Signal signal);
+    void end_inquiry();
+    void hand_on(SignalGate::Signal signal);
+    bool is_anybody_here() const;
     void reap_all_dead();
     void end_all_at_once();
     void reap(int rank);
@@ -92,6 +104,11 @@ private:
     const std::chrono::steady_clock::time_point begin_ = std::chrono::steady_clock::now();
     std::chrono::steady_clock::time_point look_at_ = begin_ + grace_.to_connect;
     std::function<void(const std::string&)> tell_;  // empty: nobody, or it has been told
+    std::function<void(const std::string&)> tell_all_;
+    // The inquiry that is under way; 0: none.
+    std::uint32_t inquiry_ = 0;
+    std::chrono::steady_clock::time_point answers_until_{};
+    SignalGate::Signal after_answers_{};  // to be handed on
 };
 
 }  // namespace peal::shm

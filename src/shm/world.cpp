@@ -24,7 +24,7 @@ namespace peal::shm {
 namespace {
 
 constexpr std::uint64_t kMagic = 0x646c726f'776c6170;  // "palworld"
-constexpr std::uint32_t kVersion = 2;
+constexpr std::uint32_t kVersion = 3;
 constexpr int kSeals = F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL;
 constexpr int kFirstFreeDescriptor = 3;
 

@@ -15,6 +15,7 @@
 
 #include "peal/limits.hpp"
 #include "shm/extents.hpp"
+#include "shm/shared_text.hpp"
 
 namespace peal::shm {
 
@@ -39,6 +40,12 @@ struct alignas(kCacheLineBytes) RankRecord {
     std::atomic<std::uint64_t> own_word_at = 0;
     // The core on which it waited last. (src/shm/spread.hpp)
     std::atomic<std::int32_t> core = -1;
+    // The last inquiry that one of its threads has begun to answer, and has answered.
+    // (src/shm/inquiry.hpp)
+    std::atomic<std::uint32_t> answers = 0, answered = 0;
+    std::atomic<bool> has_told = false;  // why it ends (src/shm/story.hpp)
+    // It has let a Ctrl-C of the terminal's pass. (src/shm/keyboard.hpp)
+    std::atomic<bool> held_back = false;
 };
 
 // The head of the shared memory.
@@ -57,6 +64,13 @@ struct WorldHeader {
     // Whoever waits looks here, so it has a line of its own.
     alignas(kCacheLineBytes) std::atomic<std::int32_t> alarm = 0;
     RankRecord ranks[kMaxRanks];
+    // The number of the last inquiry, and what the ranks answered. (src/shm/inquiry.hpp)
+    std::atomic<std::uint32_t> inquiry = 0;
+    SharedText<1024> answers[kMaxRanks];
+    // The error that ended the job. (src/shm/story.hpp)
+    std::atomic<std::int32_t> teller = 0;  // 1 + the rank that tells it; 0: nobody
+    std::atomic<bool> is_told = false;
+    SharedText<65536> story;
     // Followed by the table of extents (src/shm/extents.hpp).
 };
 

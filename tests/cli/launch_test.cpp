@@ -119,6 +119,32 @@ TEST_F(PealLaunch, HandsSignalsOn) {
     }
 }
 
+TEST_F(PealLaunch, TheTimeoutIsAVariableOfTheRanks) {
+    EXPECT_EQ(peal({"launch", "-n", "1", "--timeout", "30s", "sh", "-c", "echo $PEAL_TIMEOUT"}).out,
+              "30s\n");
+    EXPECT_EQ(peal({"launch", "-n", "1", "sh", "-c", "echo $PEAL_TIMEOUT"}).out, "\n");
+}
+
+// A rank that is slow may come when the others have been told.
+TEST_F(PealLaunch, AnErrorThatNobodyCatchesIsToldOnce) {
+    for (int i = 0; i < 10; ++i) {
+        const Ran ran = peal({"launch", "-n", "4", "./faults", "uncaught"}, PEAL_EXAMPLES);
+        EXPECT_EQ(ran.exit_code, 128 + SIGABRT);
+        EXPECT_EQ(ran.out, "");
+        const std::string call =
+            "(has not called yet|allreduce of 1000 f32, sum, at "
+            "faults.cpp:25)\n";
+        EXPECT_THAT(ran.err, ::testing::MatchesRegex(
+                                 "peal: launch: rank [0-3]: the ranks made different calls:\n"
+                                 "  rank 0: " +
+                                 call +
+                                 "  rank 1: (has not called yet|allreduce of 999 f32, sum, at "
+                                 "faults.cpp:25)\n"
+                                 "  rank 2: " +
+                                 call + "  rank 3: " + call));
+    }
+}
+
 // Ranks that are scripts, with processes of their own before and behind them.
 constexpr const char* kBusyScript = "sleep 1000 & setsid sleep 1000 & ";
 
@@ -175,6 +201,11 @@ TEST_F(PealLaunch, BadUsageSaysWhatAndWhatToDo) {
                              std::vector<std::string>{"launch", "-n", "2", "--"}}) {
         EXPECT_EQ(refused(none),
                   "peal: launch: no program to run; write for example: peal launch -n 4 program\n");
+    }
+    for (const std::string time : {"30", "soon", "-1s"}) {
+        EXPECT_EQ(refused({"launch", "-n", "2", "--timeout", time, "true"}),
+                  "peal: launch: --timeout: expected a time such as 500ms, 30s or 5m, found '" +
+                      time + "'\n");
     }
     EXPECT_EQ(refused({"launch", "true"}),
               "-n is required\nRun with --help for more information.\n");

@@ -13,6 +13,7 @@
 
 #include "comm/bootstrap.hpp"
 #include "comm/outcomes.hpp"
+#include "shm/inquiry.hpp"
 #include "shm/leftovers.hpp"
 #include "shm/ranks.hpp"
 #include "shm/shared.hpp"
@@ -70,8 +71,9 @@ TEST_F(Faults, ALateRankIsReportedAfterTheTimeout) {
         }
     });
     EXPECT_THAT(messages, testing::Each("timeout: rank 0 waited too long:\n"
-                                        "  rank 0: in allreduce of 4 f32, sum, at instruction 2, "
-                                        "waits for rank 1\n"
+                                        "  rank 0: in allreduce of 4 f32, sum (call 1)\n"
+                                        "    instruction 2  wait signal[1] >= 1\n"
+                                        "    sees 0, waits for rank 1\n"
                                         "  rank 1: has not called yet"));
 }
 
@@ -108,11 +110,11 @@ TEST_F(Faults, AThreadThatThrowsEndsTheOthersCalls) {
 // Rank 1 comes when rank 0 has waited so long that it looked around.
 TEST_F(Faults, AVeryLongTimeoutIsNoTimeout) {
     run_threads(2, [](std::shared_ptr<World> world, int rank) {
-        const std::unique_ptr<Group> group = bootstrap(std::move(world), rank);
+        const std::unique_ptr<Group> group = bootstrap(world, rank);
         group->progress().diagnosis().set_timeout(milliseconds::max());
-        const Member& first = group->members().memory.member(0);
-        while (rank == 1 && first.instruction.load() < 0) std::this_thread::yield();
-        group->run(call::barrier());
+        const std::uint32_t inquiry = rank == 1 ? ask(*world) : 0;
+        while (rank == 1 && !answer_of(*world, 0, inquiry)) std::this_thread::yield();
+        group->run(call::barrier(), {});
     });
 }
 
@@ -122,7 +124,7 @@ TEST_F(Faults, ARankThatNeverCameIsNamed) {
     world->enter(0);
     const std::unique_ptr<Group> group = bootstrap(world, 0);
     world->dismiss(1);
-    EXPECT_EQ(told_by([&] { group->run(call::barrier()); }),
+    EXPECT_EQ(told_by([&] { group->run(call::barrier(), {}); }),
               "rank 1 has left the communicator while others still call it:\n"
               "  rank 0: barrier\n  rank 1: left");
 }
@@ -188,8 +190,9 @@ TEST_F(Faults, WhoTestsIsToldOfTheTimeout) {
         has_given_up.arrive_and_wait();
     });
     EXPECT_EQ(message,
-              "timeout: rank 0 waited too long:\n  rank 0: in barrier, at instruction 1, waits for "
-              "rank 1\n  rank 1: has not called yet");
+              "timeout: rank 0 waited too long:\n  rank 0: in barrier (call 1)\n"
+              "    instruction 1  wait signal[1] >= 1\n    sees 0, waits for rank 1\n"
+              "  rank 1: has not called yet");
 }
 
 // ---- ranks that are killed

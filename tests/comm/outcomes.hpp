@@ -3,6 +3,7 @@
 #pragma once
 
 #include <functional>
+#include <regex>
 #include <string>
 #include <vector>
 
@@ -11,12 +12,17 @@
 
 namespace peal::comm::test {
 
+// A message without the lines of the tests that it names.
+inline std::string without_sites(const std::string& message) {
+    return std::regex_replace(message, std::regex(", at [^ :]+:[0-9]+"), "");
+}
+
 // "" if nothing was thrown.
 inline std::string told_by(const std::function<void()>& act) {
     try {
         act();
     } catch (const Error& error) {
-        return error.what();
+        return without_sites(error.what());
     }
     return "";
 }

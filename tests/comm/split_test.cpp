@@ -26,11 +26,11 @@ TEST(Split, TouchesLittleMemory) {
     run_threads(2, [&](std::shared_ptr<World> world, int rank) {
         const std::unique_ptr<Group> group = bootstrap(world, rank);
         std::vector<std::unique_ptr<Group>> parts;
-        parts.push_back(split(*group, 0, 0));  // what is touched once is touched now
+        parts.push_back(split(*group, 0, 0, {}));  // what is touched once is touched now
         have_begun.arrive_and_wait();
         const std::uint64_t before = touched_bytes(*world);
         have_looked.arrive_and_wait();
-        for (int i = 0; i < kParts; ++i) parts.push_back(split(*group, 0, 0));
+        for (int i = 0; i < kParts; ++i) parts.push_back(split(*group, 0, 0, {}));
         have_split.arrive_and_wait();
         EXPECT_LE(touched_bytes(*world) - before, std::uint64_t{kParts} * 2 * (64 << 10));
     });

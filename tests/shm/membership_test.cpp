@@ -143,7 +143,7 @@ TEST(Membership, WorldOfAnotherVersion) {
         const std::string descriptor = number(parents->descriptor());
         EXPECT_EQ(refusal(), "cannot connect: PEAL_WORLD=" + descriptor + ": descriptor " +
                                  descriptor +
-                                 " is a world of version 7, expected version 2; use one release of "
+                                 " is a world of version 7, expected version 3; use one release of "
                                  "peal for launcher and program");
     });
 }

@@ -10,6 +10,7 @@
 #include <thread>
 
 #include "shm/backoff.hpp"
+#include "shm/inquiry.hpp"
 #include "shm/leftovers.hpp"
 #include "shm/shared.hpp"
 
@@ -19,7 +20,8 @@ namespace supervise_test {
 
 using std::chrono::milliseconds;
 
-constexpr GracePeriod kLittleGrace = {milliseconds(20), milliseconds(20), milliseconds(20)};
+constexpr GracePeriod kLittleGrace = {milliseconds(20), milliseconds(20), milliseconds(20),
+                                      milliseconds::max()};
 
 int wait_for_the_alarm(World& world, int rank) {
     return wait_until(world, rank, [] { return false; }) == Waited::alarm ? 0 : 99;
@@ -171,6 +173,45 @@ TEST_F(Supervise, NamesRanksThatDoNotConnect) {
                                            "\\(processes [0-9]+, [0-9]+\\); the others wait for "
                                            "them"));
     }
+}
+
+// A rank that asks, with a signal to its supervisor, and answers; it ends when that is told.
+std::string told_after(int signal, int& status) {
+    const test::Shared<std::atomic<int>> told;
+    std::string story;
+    const auto world = World::create(2);
+    Supervisor supervisor(world, kLittleGrace);
+    world->enter(1);
+    supervisor.start([] { return 0; });
+    supervisor.start([&] {
+        kill(getppid(), signal);
+        while (!is_asked(*world, 1)) std::this_thread::yield();
+        answer(*world, 1, "in a test");
+        while (*told == 0 || signal == SIGINT) std::this_thread::yield();
+        world->leave(1);
+        return 0;
+    });
+    supervisor.on_question([&](const std::string& text) {
+        story = text;
+        *told += 1;
+    });
+    status = supervisor.wait().status;
+    return story;
+}
+
+constexpr const char* kAnswer =
+    "who waits for whom:\n  rank 0: (has not connected|has left)\n  rank 1: in a test";
+
+TEST_F(Supervise, SigquitAsksAndGoesOn) {
+    int status = -1;
+    EXPECT_THAT(told_after(SIGQUIT, status), ::testing::MatchesRegex(kAnswer));
+    EXPECT_EQ(status, 0);
+}
+
+TEST_F(Supervise, SigintAsksAndIsHandedOn) {
+    int status = -1;
+    EXPECT_THAT(told_after(SIGINT, status), ::testing::MatchesRegex(kAnswer));
+    EXPECT_EQ(status, 128 + SIGINT);
 }
 
 TEST_F(Supervise, NobodyOutlivesAnAbandonedSupervisor) {

@@ -144,7 +144,7 @@ TEST(World, AdoptsItsOwnVersionOnly) {
     world->header().version = 99;
     EXPECT_EQ(message_of(Fault::usage, [&] { World::adopt(world->descriptor()); }),
               "descriptor " + std::to_string(world->descriptor()) +
-                  " is a world of version 99, expected version 2; use one release of peal for "
+                  " is a world of version 99, expected version 3; use one release of peal for "
                   "launcher and program");
 }
 
