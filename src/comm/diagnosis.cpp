@@ -5,6 +5,8 @@
 #include <cerrno>
 #include <chrono>
 #include <cstring>
+#include <variant>
+#include <vector>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -242,10 +244,34 @@ std::string Diagnosis::own_wait() const {
     const Standing here = standing_of(call_.core);
     std::string text =
         fmt::format("\n    {}\n    {}", instruction_note(here), reason_note(here, {}));
-    // In a kernel of the user's a cell does not say whose it is.
-    if (call_.phase != CallAtHand::Phase::kernel) {
-        text += fmt::format(", waits for {}", in_world(ringer_of(call_.core.op())));
+    if (call_.phase == CallAtHand::Phase::kernel) return text + ringers();
+    return text + fmt::format(", waits for {}", in_world(ringer_of(call_.core.op())));
+}
+
+// In a kernel of the user's a cell does not say who rings it; the others' plans do. They are made
+// for the report.
+std::string Diagnosis::ringers() const {
+    constexpr int kMostRanks = 64;
+    constexpr std::size_t kMostNamed = 3;
+    const auto* wait =
+        std::get_if<Wait>(&call_.core.plan().instructions[call_.core.position()].action);
+    const bool is_known = call_.plan_of != nullptr && *call_.plan_of;
+    if (wait == nullptr || !is_known || members_.nranks() > kMostRanks) return "";
+    std::vector<std::string> places;
+    for (int rank = 0; rank < members_.nranks(); ++rank) {
+        const Plan plan = (*call_.plan_of)(rank);
+        for (std::size_t i = 0; i < plan.instructions.size(); ++i) {
+            const auto* notify = std::get_if<Notify>(&plan.instructions[i].action);
+            if (notify == nullptr || notify->cell != wait->cell) continue;
+            places.push_back(fmt::format("{} at instruction {}", in_world(rank), i));
+        }
     }
+    if (places.empty()) return "; nobody rings it";
+    const std::size_t named = std::min(places.size(), kMostNamed);
+    std::string text = fmt::format(
+        "; rung by {}",
+        fmt::join(places.begin(), places.begin() + static_cast<std::ptrdiff_t>(named), ", "));
+    if (places.size() > named) text += fmt::format(" and {} more", places.size() - named);
     return text;
 }
 

@@ -24,6 +24,7 @@ struct comm::KernelState {
     Tape tape;
     std::uint64_t identity = 0;  // the same on every rank
     std::uint64_t group = 0;     // Group::id() of its communicator
+    PlanOf plan_of;              // for reports
 };
 
 Kernel::Kernel(std::shared_ptr<const KernelState> state) : state_(std::move(state)) {}
@@ -102,7 +103,7 @@ comm::KernelRequest request_for(const KernelAt& kernel, std::span<const KernelAr
         reject(plan, fmt::format("expected {} arguments, found {}", plan.buffers.size(),
                                  arguments.size()));
     }
-    comm::KernelRequest request{&state.tape, {}, {}, group.site(kernel.at)};
+    comm::KernelRequest request{&state.tape, {}, {}, group.site(kernel.at), &state.plan_of};
     std::vector<std::uint64_t> windows;  // by number
     std::vector<BoundMemory> bound;
     bound.reserve(plan.buffers.size());
@@ -141,9 +142,14 @@ std::shared_ptr<KernelState> make_state(Plan plan, std::uint64_t identity,
 
 Kernel Communicator::kernel(const ir::Program& program, std::string_view name,
                             const Bindings& bindings) {
-    Plan plan = compile_rank(LoweredKernel(program, name), bindings, rank(), nranks());
+    const auto lowered = std::make_shared<const LoweredKernel>(program, name);
+    const auto plan_of = [lowered, bindings, n = nranks()](int r) {
+        return compile_rank(*lowered, bindings, r, n);
+    };
     record_all(program, name, bindings, nranks());
-    return Kernel(make_state(std::move(plan), identity(program, name, bindings), queue_->group()));
+    auto state = make_state(plan_of(rank()), identity(program, name, bindings), queue_->group());
+    state->plan_of = plan_of;
+    return Kernel(std::move(state));
 }
 
 Kernel Communicator::kernel(const std::vector<Plan>& plans) {

@@ -246,6 +246,7 @@ void Progress::log_call() const {
 void Progress::run(const KernelRequest& request) {
     note_begin();
     call_.phase = Phase::kernel;
+    call_.plan_of = request.plan_of;
     reserve_tiles(request.tape->plan->tile_bytes);
     call_.core.start(*request.tape, memory_.bind(request));
     KernelSupplier supplier(*this);

@@ -30,8 +30,9 @@ void flush_streams() {
 }
 
 int fail(World& world, int rank, const char* message, int status) {
-    if (tell_story(world, rank, message)) fmt::print(stderr, "rank {}: {}\n", rank, message);
+    const bool is_first = claim_story(world, rank);
     world.raise_alarm(rank);
+    if (is_first) fmt::print(stderr, "rank {}: {}\n", rank, message);
     return status;
 }
 

@@ -37,16 +37,17 @@ Teller& teller() {
 
 }  // namespace
 
-bool tell_story(World& world, int rank, std::string_view error) {
+bool claim_story(World& world, int rank) {
     WorldHeader& header = world.header();
     header.ranks[rank].has_told.store(true, std::memory_order_relaxed);
     std::int32_t nobody = 0;
-    if (!header.teller.compare_exchange_strong(nobody, 1 + rank, std::memory_order_acq_rel)) {
-        return false;
-    }
-    put(header.story, error);
-    header.is_told.store(true, std::memory_order_release);  // pairs with story_of()
-    return true;
+    return header.teller.compare_exchange_strong(nobody, 1 + rank, std::memory_order_acq_rel);
+}
+
+void tell_story(World& world, int rank, std::string_view error) {
+    if (!claim_story(world, rank)) return;
+    put(world.header().story, error);
+    world.header().is_told.store(true, std::memory_order_release);  // pairs with story_of()
 }
 
 std::optional<Story> story_of(const World& world) {

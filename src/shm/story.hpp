@@ -11,8 +11,11 @@
 
 namespace peal::shm {
 
-// The error that ends this rank. False: another rank was first.
-bool tell_story(World& world, int rank, std::string_view error);
+// An error ends this rank. False: another rank was first. Before the alarm, or one who hears it may
+// be first.
+bool claim_story(World& world, int rank);
+// The same, with the error.
+void tell_story(World& world, int rank, std::string_view error);
 
 struct Story {
     int rank = -1;

@@ -95,10 +95,10 @@ const std::vector<std::string> kReport = {
     "peal: launch: who waits for whom:",
     "  rank 0: in kernel swap, at faults.cpp:64 (call 4)",
     "    instruction 0  wait sig[1] >= 1   (swap.peal:4: \"wait sig[other] >= 1\")",
-    "    sees 0",
+    "    sees 0; rung by rank 1 at instruction 2",
     "  rank 1: in kernel swap, at faults.cpp:64 (call 4)",
     "    instruction 0  wait sig[0] >= 1   (swap.peal:4: \"wait sig[other] >= 1\")",
-    "    sees 0"};
+    "    sees 0; rung by rank 0 at instruction 2"};
 
 std::vector<std::string> joined(const std::vector<std::vector<std::string>>& parts) {
     std::vector<std::string> all;
@@ -110,9 +110,9 @@ TEST(Terminal, CtrlBackslashAsksAndCtrlCAsksAndEnds) {
     Job job;
     job.read_until(": call 4: ", 2);  // both are in the kernel now, or about to be
     job.press('\x1c');
-    job.read_until("    sees 0\n", 2);
+    job.read_until("    sees 0; rung by rank ", 2);
     job.press('\x1c');
-    job.read_until("    sees 0\n", 4);
+    job.read_until("    sees 0; rung by rank ", 4);
     job.press('\x03');
     EXPECT_EQ(job.status(), 128 + SIGINT);
     const auto ended = [](int rank) {

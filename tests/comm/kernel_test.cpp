@@ -353,10 +353,11 @@ TEST(Kernel, ADeadPeerIsReportedWithTheWaitThatItLeftBehind) {
         throw std::range_error("mine");
     };
     EXPECT_THROW(Communicator::threads(2, body), std::range_error);
-    EXPECT_THAT(message, testing::MatchesRegex(
-                             "rank 1 died; rank 0 was in kernel left \\(call [0-9]+\\)\n"
-                             "    instruction 1  wait sig\\[0\\] >= 1"
-                             "   \\(left.peal:3: \"wait sig\\[0\\] >= 1\"\\)\n    sees 0"));
+    EXPECT_THAT(message,
+                testing::MatchesRegex("rank 1 died; rank 0 was in kernel left \\(call [0-9]+\\)\n"
+                                      "    instruction 1  wait sig\\[0\\] >= 1"
+                                      "   \\(left.peal:3: \"wait sig\\[0\\] >= 1\"\\)\n    sees 0; "
+                                      "nobody rings it"));
 }
 
 TEST(Kernel, ATimeoutNamesTheWait) {
@@ -369,7 +370,8 @@ TEST(Kernel, ATimeoutNamesTheWait) {
     // Who is slow may come when the other has given up.
     const std::string standing =
         "(in kernel stuck \\(call [0-9]+\\)\n    instruction 0  wait sig\\[0\\] >= 1"
-        "   \\(stuck.peal:2: \"wait sig\\[0\\] >= 1\"\\)\n    sees 0|has not called yet)";
+        "   \\(stuck.peal:2: \"wait sig\\[0\\] >= 1\"\\)\n    sees 0; nobody rings it|has not "
+        "called yet)";
     const auto told = testing::MatchesRegex(
         fmt::format("timeout: rank [01] waited too long:\n  rank 0: {0}\n  rank 1: {0}", standing));
     EXPECT_THAT(messages, testing::Each(told));
