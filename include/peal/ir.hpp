@@ -145,6 +145,7 @@ enum class BinaryOp : std::uint8_t {
     max,
     shl,
     shr,
+    bit_xor,
     eq,
     ne,
     lt,

@@ -48,6 +48,7 @@ Operator operator_of(BinaryOp op) {
         case BinaryOp::ge: return {kRelation, ">="};
         case BinaryOp::logical_and: return {kAnd, "&&"};
         case BinaryOp::logical_or: return {kOr, "||"};
+        case BinaryOp::bit_xor:
         case BinaryOp::min:
         case BinaryOp::max: break;
     }
@@ -178,6 +179,9 @@ CppText::Piece CppText::called(std::string_view function, const Binary& node) {
 CppText::Piece CppText::of_binary(const Binary& node) {
     if (node.op == BinaryOp::min) return called("Min", node);
     if (node.op == BinaryOp::max) return called("Max", node);
+    if (node.op == BinaryOp::bit_xor) {  // in C++ it binds looser than comparisons
+        return {fmt::format("({} ^ {})", text(node.lhs, kSum), text(node.rhs, kSum)), kAtom};
+    }
     const bool divides = node.op == BinaryOp::div || node.op == BinaryOp::mod;
     if (divides && !(facts_->not_negative(node.lhs) && facts_->not_negative(node.rhs))) {
         return node.op == BinaryOp::div ? called("FloorDiv", node) : called("FloorMod", node);

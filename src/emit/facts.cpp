@@ -199,6 +199,10 @@ Polynomial Facts::of_binary(const Binary& node) const {
         }
         case BinaryOp::max: return atom({{a, b}, {}});
         case BinaryOp::shl: return atom(is_positive(a) ? Bounds{{Polynomial(1)}, {}} : Bounds{});
+        case BinaryOp::bit_xor: {
+            const bool natural = not_negative(a, kDepth) && not_negative(b, kDepth);
+            return atom(natural ? Bounds{{zero}, {a + b}} : Bounds{});
+        }
         default: return atom({});
     }
 }

@@ -20,9 +20,9 @@ ExprPtr of_domain(std::string_view op, Span span) {
     return make_call(op, {make_call(ops::kContext, {}, {}, span)}, {}, span);
 }
 
-constexpr std::array<std::string_view, 17> kBinaryNames = {"+",   "-",  "*",  "/",   "%",  "min",
-                                                           "max", "<<", ">>", "==",  "!=", "<",
-                                                           "<=",  ">",  ">=", "and", "or"};
+constexpr std::array<std::string_view, 18> kBinaryNames = {
+    "+",   "-",  "*",  "/", "%",  "min", "max", "<<",  ">>",
+    "xor", "==", "!=", "<", "<=", ">",   ">=",  "and", "or"};
 constexpr std::array<std::string_view, 3> kUnaryNames = {"-", "not", "log2"};
 constexpr std::array<std::string_view, 2> kFoldNames = {"sum", "max"};
 

@@ -27,6 +27,7 @@ bool is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z')
 // What to write instead of an operator of other languages.
 std::string_view instead_of(char c) {
     switch (c) {
+        case '^': return "write 'xor'";
         case '&': return "write 'and'";
         case '|': return "write 'or'";
         case '!': return "write 'not'";

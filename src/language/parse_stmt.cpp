@@ -17,6 +17,9 @@ using namespace syntax;
 
 constexpr auto kUpdates = std::to_array<std::string_view>({"+=", "-=", "*=", "/=", "%="});
 
+constexpr const char* kNoStatement =
+    "a statement assigns or calls something; a block hands out a value with yield";
+
 Argument positional(ExprPtr value) { return {std::nullopt, std::move(value)}; }
 
 }  // namespace
@@ -42,7 +45,10 @@ StmtPtr Parser::statement() {
         cursor_.fail_expected("a statement", "statements are not separated by ';'");
     }
     if (cursor_.at("else")) cursor_.fail_expected("a statement", "there is no 'if' before it");
-    cursor_.fail_expected("a statement");
+    const bool is_value = cursor_.peek().kind == Token::Kind::integer ||
+                          cursor_.peek().kind == Token::Kind::real ||
+                          cursor_.peek().kind == Token::Kind::word || cursor_.at("(");
+    cursor_.fail_expected("a statement", is_value ? kNoStatement : "");
 }
 
 // let x = expr | let x = for ... | let (x, y) = if ...
@@ -208,9 +214,15 @@ StmtPtr Parser::assign_or_call() {
     const Span start = cursor_.peek().span;
     ExprPtr target = postfix();
     if (cursor_.accept("=")) {
-        if (cursor_.at("for") || cursor_.at("if")) {
-            cursor_.fail_expected(
-                "a value", "a loop or a condition with a value needs 'let': let x = for ...");
+        if (cursor_.at("for")) {
+            cursor_.fail_expected("a value",
+                                  "a loop with a value needs 'let': let x = for i in 0..n carry y "
+                                  "= 0 { yield y + i }");
+        }
+        if (cursor_.at("if")) {
+            cursor_.fail_expected("a value",
+                                  "a condition with a value needs 'let': let x = if c { yield 1 } "
+                                  "else { yield 2 }");
         }
         ExprPtr value = expr();
         return make_stmt(Assign{std::move(target), std::move(value)}, start);
@@ -223,8 +235,8 @@ StmtPtr Parser::assign_or_call() {
         }
     }
     if (as<Call>(*target)) return make_stmt(Evaluate{std::move(target)}, start);
-    cursor_.fail_expected("'='", cursor_.at("==") ? "an assignment is written with one '='"
-                                                  : "a statement assigns or calls something");
+    cursor_.fail_expected(
+        "'='", cursor_.at("==") ? "an assignment is written with one '='" : kNoStatement);
 }
 
 }  // namespace peal::language

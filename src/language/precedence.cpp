@@ -17,6 +17,7 @@ Binding binding_of(BinaryOp op) {
         case BinaryOp::le:
         case BinaryOp::gt:
         case BinaryOp::ge: return Binding::compare;
+        case BinaryOp::bit_xor: return Binding::bit_xor;
         case BinaryOp::shl:
         case BinaryOp::shr: return Binding::shift;
         case BinaryOp::add:
@@ -32,9 +33,10 @@ Binding binding_of(BinaryOp op) {
 
 std::optional<BinaryOp> infix_at(const Token& token) {
     constexpr std::array kInfix = {
-        BinaryOp::add, BinaryOp::sub, BinaryOp::mul, BinaryOp::div,         BinaryOp::mod,
-        BinaryOp::shl, BinaryOp::shr, BinaryOp::eq,  BinaryOp::ne,          BinaryOp::lt,
-        BinaryOp::le,  BinaryOp::gt,  BinaryOp::ge,  BinaryOp::logical_and, BinaryOp::logical_or,
+        BinaryOp::add, BinaryOp::sub, BinaryOp::mul,         BinaryOp::div,
+        BinaryOp::mod, BinaryOp::shl, BinaryOp::shr,         BinaryOp::bit_xor,
+        BinaryOp::eq,  BinaryOp::ne,  BinaryOp::lt,          BinaryOp::le,
+        BinaryOp::gt,  BinaryOp::ge,  BinaryOp::logical_and, BinaryOp::logical_or,
     };
     for (const BinaryOp op : kInfix) {
         if (token.is(ir::name(op))) return op;

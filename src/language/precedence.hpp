@@ -15,6 +15,7 @@ enum class Binding : std::uint8_t {
     logical_and,
     logical_not,
     compare,  // does not chain
+    bit_xor,
     shift,
     sum,
     product,

@@ -91,7 +91,8 @@ Statements::Values Statements::yields(const syntax::Block& block,
                      fmt::format("expected {} value{} from this block, found {}", results.size(),
                                  results.size() == 1 ? "" : "s", block.yields.size()),
                      results.empty() ? "yield hands a value to let x = for ... or let x = if ..."
-                                     : "a block hands out its values with yield");
+                                     : "a block hands out its values with yield, as in "
+                                       "let x = if c { yield 1 } else { yield 2 }");
     }
     Values values;
     for (const syntax::ExprPtr& value : block.yields) {

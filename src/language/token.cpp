@@ -14,7 +14,7 @@ namespace {
 constexpr auto kKeywords = std::to_array<std::string_view>(
     {"kernel", "let",     "for",     "yield", "if",     "else",  "notify", "wait", "put",
      "get",    "advance", "require", "rank",  "nranks", "peers", "and",    "or",   "not",
-     "epoch",  "log2",    "min",     "max",   "sum",    "inf",   "nan"});
+     "xor",    "epoch",   "log2",    "min",   "max",    "sum",   "inf",    "nan"});
 
 }  // namespace
 

@@ -34,6 +34,7 @@ std::optional<std::int64_t> fold_arithmetic(BinaryOp op, std::int64_t a, std::in
         // Only where all conventions of rounding agree; the rest is for the specialiser.
         case BinaryOp::div: return a >= 0 && b > 0 ? std::optional(a / b) : std::nullopt;
         case BinaryOp::mod: return a >= 0 && b > 0 ? std::optional(a % b) : std::nullopt;
+        case BinaryOp::bit_xor: return a ^ b;
         default: return std::nullopt;
     }
 }

@@ -73,6 +73,7 @@ Checked apply(BinaryOp op, std::int64_t a, std::int64_t b) {
         case BinaryOp::max: return {std::max(a, b), {}};
         case BinaryOp::shl: return shift_left(a, b);
         case BinaryOp::shr: return shift_right(a, b);
+        case BinaryOp::bit_xor: return {a ^ b, {}};
         default: return {0, "not an arithmetic operator"};
     }
 }

@@ -27,6 +27,9 @@ TEST(Expression, PrintsWithTheFewestParentheses) {
     EXPECT_EQ(value_of("m / (2 * 3) % 4"), "m / (2 * 3) % 4");
     EXPECT_EQ(value_of("(m << 1) + 2"), "(m << 1) + 2");
     EXPECT_EQ(value_of("m << 1 + 2 >> n"), "m << 1 + 2 >> n");
+    EXPECT_EQ(value_of("m xor (1 << n)"), "m xor 1 << n");
+    EXPECT_EQ(value_of("(m xor n) << 1"), "(m xor n) << 1");
+    EXPECT_EQ(value_of("m xor (n xor 1)"), "m xor (n xor 1)");
     EXPECT_EQ(value_of("min((m), max(n, (1 + 2)))"), "min(m, max(n, 1 + 2))");
     EXPECT_EQ(value_of("log2((nranks))"), "log2(nranks)");
 }

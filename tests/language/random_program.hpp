@@ -248,8 +248,8 @@ private:
                                    counter, a, range, body);
             }
             default: {
-                const std::string op =
-                    dice_.pick(std::vector<std::string>{"+", "-", "*", "/", "%", "<<", ">>"});
+                const std::string op = dice_.pick(
+                    std::vector<std::string>{"+", "-", "*", "/", "%", "<<", ">>", "xor"});
                 const std::string b = integer(depth - 1);
                 return dice_.chance(50) ? fmt::format("({} {} {})", a, op, b)
                                         : fmt::format("{} {} ({})", a, op, b);
