@@ -12,6 +12,7 @@
 
 #include "peal/bindings.hpp"
 #include "peal/collective.hpp"
+#include "peal/diagnostic.hpp"
 #include "peal/ir.hpp"
 #include "peal/limits.hpp"
 #include "peal/lower.hpp"
@@ -26,10 +27,15 @@ struct CompileOptions {
     std::optional<std::chrono::steady_clock::time_point> deadline;
 };
 
-// One rank's plan of a kernel in a lowered program. Throws Error(usage) when a binding is missing,
-// left over or of the wrong size, and Error(program) when a range leaves its buffer, tiles of
-// different sizes meet, or signal arithmetic is not affine in the generation; that message shows
-// the source line.
+// A `require` of the kernel does not hold for this number of ranks, these sizes and scalars.
+class RequirementError : public ProgramError {
+    using ProgramError::ProgramError;
+};
+
+// One rank's plan of a kernel in a lowered program. Throws RequirementError, Error(usage) when a
+// binding is missing, left over or of the wrong size, and Error(program) when a range leaves its
+// buffer, tiles of different sizes meet, or signal arithmetic is not affine in the generation; that
+// message shows the source line.
 Plan specialise(const ir::Program& lowered, std::string_view kernel, const Bindings& bindings,
                 int rank, int nranks, const CompileOptions& options = {});
 

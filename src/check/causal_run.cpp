@@ -2,6 +2,7 @@
 #include "check/causal_run.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cassert>
 
 #include <fmt/format.h>
@@ -12,6 +13,14 @@ namespace peal::checker {
 namespace {
 
 std::int64_t threshold_of(const Op& op) { return op.value + (op.compare == Compare::gt); }
+
+// Of docs/proof.md. The first, that lists are fixed, holds of every plan.
+std::string_view sentence_of(int assumption) {
+    constexpr std::array<std::string_view, 3> kSentences = {
+        "waits are >= or exact", "cells never shrink",
+        "each cell has writers in a fixed order, or one waiter that takes all their additions"};
+    return kSentences[static_cast<std::size_t>(assumption - 2)];
+}
 
 }  // namespace
 
@@ -243,7 +252,7 @@ void CausalRun::check_end() {
 }
 
 void CausalRun::leave(int assumption, AgentId agent, const std::string& why) {
-    broken_ = fmt::format("assumption {}: {}: {}", assumption,
+    broken_ = fmt::format("assumption {} ({}): {}: {}", assumption, sentence_of(assumption),
                           text_of(model_, {agent, next_[agent]}), why);
 }
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // peal check: prove a program over every interleaving, or show the shortest way it breaks.
+#include <algorithm>
 #include <chrono>
 
 #include <fmt/format.h>
@@ -41,6 +42,13 @@ struct Run {
     CheckJob deciding;  // what result.last speaks of
 };
 
+std::chrono::steady_clock::time_point deadline_of(const CheckOptions& options) {
+    using Clock = std::chrono::steady_clock;
+    const bool is_short = options.max_seconds < kMostSeconds;
+    const std::chrono::duration<double> most(is_short ? options.max_seconds : kMostSeconds);
+    return Clock::now() + std::chrono::duration_cast<Clock::duration>(most);
+}
+
 // The bounds hold for the making of plans and the checking of them together.
 CheckReport make_and_check(const CheckArguments& arguments, const CheckSubject& subject,
                            CheckJob& job) {
@@ -50,11 +58,8 @@ CheckReport make_and_check(const CheckArguments& arguments, const CheckSubject& 
         return std::chrono::duration<double>(Clock::now() - start).count();
     };
     CheckOptions options = arguments.options;
-    const bool is_short = options.max_seconds < kMostSeconds;
-    const std::chrono::duration<double> most(is_short ? options.max_seconds : kMostSeconds);
-    const auto deadline = start + std::chrono::duration_cast<Clock::duration>(most);
     try {
-        job = make_job(arguments.command, subject, job.nranks, job.count, deadline);
+        job = make_job(arguments.command, subject, job.nranks, job.count, deadline_of(options));
     } catch (const Error& error) {
         if (error.fault() != Fault::bound) throw;
         CheckReport report;
@@ -71,30 +76,71 @@ CheckReport make_and_check(const CheckArguments& arguments, const CheckSubject& 
     return report;
 }
 
+// Whether `require` refuses a rank count whatever the length. What it says of some lengths only is
+// for the user to choose.
+bool refuses_all(const CheckArguments& arguments, const CheckSubject& subject, int nranks) {
+    return std::all_of(subject.points.begin(), subject.points.end(), [&](const auto& point) {
+        if (point.first != nranks) return true;
+        try {
+            make_job(arguments.command, subject, nranks, point.second,
+                     deadline_of(arguments.options));
+        } catch (const RequirementError&) {
+            return true;
+        }
+        return false;
+    });
+}
+
+Exclusion exclusion_of(int nranks, const RequirementError& error) {
+    const Diagnostic& why = error.diagnostics().front();
+    return {nranks, fmt::format("{}, line {}", why.message, why.span.line)};
+}
+
+void add_report(Run& run, CheckJob job, const CheckReport& report) {
+    SubjectResult& result = run.result;
+    ++result.checks;
+    result.events += report.events;
+    result.states += report.states;
+    result.seconds += report.seconds;
+    result.claim = job.claim;
+    if (result.ranks.empty() || result.ranks.back() != job.nranks) {
+        result.ranks.push_back(job.nranks);
+    }
+    // While all prove, the first that warns speaks for all, or the first: it has an ordinary
+    // length.
+    const bool warns_first = !report.warnings.empty() && result.last.warnings.empty();
+    if (report.verdict == Verdict::proved && result.checks != 1 && !warns_first) return;
+    result.last = report;
+    result.last_nranks = job.nranks;
+    result.last_count = job.count;
+    run.deciding = std::move(job);
+}
+
 Run check_subject(const CheckArguments& arguments, const CheckSubject& subject) {
     Run run;
     run.result.subject = &subject;
+    const int first = subject.points.front().first;
+    const int last = subject.points.back().first;
     for (const auto& [nranks, count] : subject.points) {
+        std::vector<Exclusion>& excluded = run.result.excluded;
+        if (!excluded.empty() && excluded.back().nranks == nranks) continue;
         CheckJob job;
         job.nranks = nranks;
         job.count = count;
-        const CheckReport report = make_and_check(arguments, subject, job);
-        SubjectResult& result = run.result;
-        ++result.checks;
-        result.events += report.events;
-        result.states += report.states;
-        result.seconds += report.seconds;
-        // While all prove, the first that warns speaks for all, or the first: it has an ordinary
-        // length.
-        const bool proved = report.verdict == Verdict::proved;
-        const bool warns_first = !report.warnings.empty() && result.last.warnings.empty();
-        if (!proved || result.checks == 1 || warns_first) {
-            result.last = report;
-            result.last_nranks = job.nranks;
-            result.last_count = count;
-            run.deciding = std::move(job);
+        try {
+            const CheckReport report = make_and_check(arguments, subject, job);
+            add_report(run, std::move(job), report);
+            if (report.verdict != Verdict::proved) break;
+        } catch (const RequirementError& error) {
+            if (first == last || !refuses_all(arguments, subject, nranks)) throw;
+            excluded.push_back(exclusion_of(nranks, error));
         }
-        if (!proved) break;
+    }
+    if (run.result.ranks.empty()) {
+        const Exclusion& why = run.result.excluded.front();
+        throw Error(Fault::usage,
+                    fmt::format("-n '{}': the kernel excludes every one; for {} ranks: {}",
+                                arguments.command.ranks, why.nranks, why.why));
     }
     return run;
 }
@@ -160,7 +206,7 @@ int run_check(CheckArguments arguments) {
     if (arguments.json) {
         fmt::print("{}\n", to_json(results, deciding.deciding.calls.stages()));
     } else {
-        fmt::print("{}", summary_table(results));
+        fmt::print("{}", summary_text(results));
         print_findings(deciding, arguments);
     }
     if (!arguments.svg.empty()) write_svg(deciding, arguments.svg);
@@ -175,7 +221,8 @@ void add_check(CLI::App& app, int& exit_code) {
     auto arguments = std::make_shared<CheckArguments>();
     CheckCommand& what = arguments->command;
     add_target_options(*command, what.target);
-    command->add_option("-n,--ranks", what.ranks, "ranks: 4, or a range 2..16 (default 4)");
+    command->add_option("-n,--ranks", what.ranks,
+                        "ranks: 4, a range 2..16 or a list 2,4,8 (default 4)");
     command->add_option("--calls", arguments->options.calls,
                         "calls in a row on the same windows (default 3)");
     command->add_option(

@@ -29,10 +29,22 @@ int parse_rank_count(const std::string& text, const std::string& whole) {
     std::stringstream stream(text);
     if (!(stream >> value) || !stream.eof() || value < 1 || value > kMaxRanks) {
         bad_usage(
-            fmt::format("-n '{}': expected a number of ranks (1..{}) or a range such as 2..16",
+            fmt::format("-n '{}': expected numbers of ranks (1..{}) or ranges: 4, 2..16 or 2,4,8",
                         whole, kMaxRanks));
     }
     return value;
+}
+
+// One entry of a list: a number or a range.
+void add_ranks(std::vector<int>& ranks, const std::string& entry, const std::string& whole) {
+    const auto dots = entry.find("..");
+    const int first = parse_rank_count(entry.substr(0, dots), whole);
+    const int last =
+        dots == std::string::npos ? first : parse_rank_count(entry.substr(dots + 2), whole);
+    if (last < first) bad_usage(fmt::format("-n '{}': the range runs backwards", whole));
+    for (int n = first; n <= last; ++n) {
+        if (std::find(ranks.begin(), ranks.end(), n) == ranks.end()) ranks.push_back(n);
+    }
 }
 
 // Without --count: lengths that are empty, tiny, uneven and several chunks long.
@@ -112,6 +124,22 @@ void add_earlier(CheckJob& job, const CheckCommand& command, const std::string& 
     job.calls.add(collective, compile(collective, job.nranks, making));
 }
 
+bool gathers(const Plan& plan) {
+    return std::any_of(plan.instructions.begin(), plan.instructions.end(), [](const auto& each) {
+        return std::holds_alternative<Accumulate>(each.action);
+    });
+}
+
+// The same bits are claimed where the checker compares the order, or where it does not matter.
+Claim claim_of(const Collective& collective, const std::vector<Plan>& plans) {
+    Claim claim{std::string(name(collective.kind)), ""};
+    if (!facts_of(collective.kind).reduces) return claim;
+    const bool is_open =
+        is_float(collective.element) && std::any_of(plans.begin(), plans.end(), gathers);
+    claim.order = meaning_of(collective, plans).same_bits && !is_open ? "same bits" : "any order";
+    return claim;
+}
+
 CheckJob plan_file_job(const CheckCommand& command) {
     CheckJob job;
     std::vector<Plan> plans = plans_from_json(read_text(command.target.target, kMostPlanBytes));
@@ -126,6 +154,7 @@ CheckJob plan_file_job(const CheckCommand& command) {
     target.nranks = job.nranks;
     const Collective collective =
         expected_collective("--expect", command.expect, command.target, target, plans);
+    job.claim = claim_of(collective, plans);
     job.calls.add(collective, std::move(plans));
     return job;
 }
@@ -133,13 +162,12 @@ CheckJob plan_file_job(const CheckCommand& command) {
 }  // namespace
 
 std::vector<int> parse_ranks(const std::string& text) {
-    const auto dots = text.find("..");
-    if (dots == std::string::npos) return {parse_rank_count(text, text)};
-    const int first = parse_rank_count(text.substr(0, dots), text);
-    const int last = parse_rank_count(text.substr(dots + 2), text);
-    if (last < first) bad_usage(fmt::format("-n '{}': the range runs backwards", text));
     std::vector<int> ranks;
-    for (int n = first; n <= last; ++n) ranks.push_back(n);
+    for (std::size_t begin = 0; begin <= text.size();) {
+        const std::size_t comma = std::min(text.find(',', begin), text.size());
+        add_ranks(ranks, text.substr(begin, comma - begin), text);
+        begin = comma + 1;
+    }
     return ranks;
 }
 
@@ -196,6 +224,7 @@ CheckJob make_job(const CheckCommand& command, const CheckSubject& subject, int 
     std::vector<Plan> plans = plans_for(target, making);
     const auto collective = collective_of(target, options, command.expect, plans);
     if (collective) {
+        job.claim = claim_of(*collective, plans);
         job.calls.add(*collective, std::move(plans));
     } else {
         job.calls.add(std::move(plans), std::nullopt);

@@ -16,15 +16,22 @@ namespace peal::cli {
 
 struct CheckCommand {
     TargetOptions target;
-    std::string ranks = "4";         // "4" or "2..16"
+    std::string ranks = "4";         // "4", "2..16" or "2,4,8..10"
     std::vector<std::string> after;  // collectives that run before the target, on the same windows
     std::string expect;
+};
+
+// What a proof of the job says about results.
+struct Claim {
+    std::string result;  // the collective; empty: nothing, only the protocol is checked
+    std::string order;   // of a reduction: "same bits" on all ranks, or "any order"; else empty
 };
 
 // One sequence of calls to check.
 struct CheckJob {
     int nranks = 0;
     std::uint64_t count = 0;
+    Claim claim;
     CallSequence calls;
 };
 
@@ -39,9 +46,11 @@ struct CheckSubject {
     std::optional<pto::Kernel> pto_kernel;  // compiled once for all points
 };
 
+// In the order of the list, each once.
 std::vector<int> parse_ranks(const std::string& text);
 std::vector<CheckSubject> subjects_of(const CheckCommand& command);
-// Throws Error(bound) when the plans are not made by the deadline.
+// Throws RequirementError when the kernel refuses the rank count or length, and Error(bound) when
+// the plans are not made by the deadline.
 CheckJob make_job(const CheckCommand& command, const CheckSubject& subject, int nranks,
                   std::uint64_t count, std::chrono::steady_clock::time_point deadline);
 

@@ -32,20 +32,68 @@ std::string source_line(const Step& step, const std::vector<CheckStage>& stages)
                         : fmt::format("{}: {}", plan.source->full_place(line), text);
 }
 
-// A file of plans knows itself how many there are.
-std::string ranks_text(const SubjectResult& result) {
-    const auto& points = result.subject->points;
-    const int first = points.front().first == 0 ? result.last_nranks : points.front().first;
-    const int last = points.back().first == 0 ? result.last_nranks : points.back().first;
-    return first == last ? std::to_string(first) : fmt::format("{}..{}", first, last);
+// "2..4, 8"
+std::string numbers_text(const std::vector<int>& numbers) {
+    std::string text;
+    for (std::size_t first = 0; first < numbers.size();) {
+        std::size_t last = first;
+        while (last + 1 < numbers.size() && numbers[last + 1] == numbers[last] + 1) ++last;
+        if (first > 0) text += ", ";
+        text += std::to_string(numbers[first]);
+        if (last > first) text += ".." + std::to_string(numbers[last]);
+        first = last + 1;
+    }
+    return text;
 }
 
 // Where a proof failed, only that point is spoken of.
 std::pair<std::string, std::string> scope(const SubjectResult& result) {
-    if (result.last.verdict == Verdict::proved) return {ranks_text(result), result.subject->counts};
+    if (result.last.verdict == Verdict::proved) {
+        return {numbers_text(result.ranks), result.subject->counts};
+    }
     const bool has_length = !result.subject->counts.empty();
     return {std::to_string(result.last_nranks),
             has_length ? std::to_string(result.last_count) : "-"};
+}
+
+std::string claim_text(const Claim& claim) {
+    if (claim.result.empty()) return "protocol only";
+    return fmt::format("as {}{}{}", claim.result, claim.order.empty() ? "" : ", ", claim.order);
+}
+
+std::vector<int> excluded_ranks(const SubjectResult& result) {
+    std::vector<int> ranks;
+    for (const Exclusion& each : result.excluded) ranks.push_back(each.nranks);
+    return ranks;
+}
+
+// Below the table.
+std::string notes_text(const SubjectResult& result) {
+    std::string text;
+    if (!result.excluded.empty()) {
+        text += fmt::format("excluded, for {} ranks: {}\n", result.excluded.front().nranks,
+                            result.excluded.front().why);
+    }
+    if (result.claim.result.empty() && result.last.verdict == Verdict::proved) {
+        text += fmt::format(
+            "protocol only: no result was asked for; {} NAME names the collective "
+            "that it must be\n",
+            result.subject->pto_kernel ? "--as" : "--expect");
+    }
+    return text;
+}
+
+// What a proof says of every interleaving.
+Json holds_json(const SubjectResult& result) {
+    Json list = Json::array();
+    if (result.last.verdict != Verdict::proved) return list;
+    for (const std::string_view what :
+         {"no data race", "no deadlock", "no stale signal", "no read of unwritten bytes",
+          "signals end where the next call expects them", "no overflow"}) {
+        list.push_back(what);
+    }
+    if (!result.claim.result.empty()) list.push_back("result " + claim_text(result.claim));
+    return list;
 }
 
 std::string work_text(const SubjectResult& result) {
@@ -86,18 +134,27 @@ Json violations_json(const std::vector<Violation>& violations,
 
 }  // namespace
 
-std::string summary_table(const std::vector<SubjectResult>& results) {
-    std::vector<std::vector<std::string>> rows = {
-        {"program", "algorithm", "ranks", "counts", "calls", "verdict", "method", "work", "time"}};
+std::string summary_text(const std::vector<SubjectResult>& results) {
+    std::vector<std::vector<std::string>> rows = {{"program", "algorithm", "ranks", "counts",
+                                                   "calls", "result", "verdict", "method", "work",
+                                                   "time"}};
+    std::string notes;
     for (const SubjectResult& result : results) {
         const auto [ranks, counts] = scope(result);
         rows.push_back({result.subject->what, result.subject->algorithm, ranks,
                         counts.empty() ? "-" : counts, std::to_string(result.last.calls),
-                        std::string(name(result.last.verdict)),
+                        claim_text(result.claim), std::string(name(result.last.verdict)),
                         std::string(name(result.last.method)), work_text(result),
                         duration_text(result.seconds)});
+        if (!result.excluded.empty()) {
+            rows.push_back({result.subject->what, result.subject->algorithm,
+                            numbers_text(excluded_ranks(result)), "-", "-", "-", "excluded", "-",
+                            "-", "-"});
+        }
+        const std::string note = notes_text(result);
+        if (notes.find(note) == std::string::npos) notes += note;
     }
-    return to_table(rows);
+    return to_table(rows) + notes;
 }
 
 std::string violation_text(const Violation& violation, const std::vector<CheckStage>& stages) {
@@ -158,17 +215,24 @@ std::string to_json(const std::vector<SubjectResult>& results,
     Json list = Json::array();
     for (const SubjectResult& result : results) {
         const auto [ranks, counts] = scope(result);
-        Json entry = {{"program", result.subject->what},
-                      {"algorithm", result.subject->algorithm},
-                      {"ranks", ranks},
-                      {"counts", counts},
-                      {"calls", result.last.calls},
-                      {"verdict", name(result.last.verdict)},
-                      {"method", name(result.last.method)},
-                      {"checks", result.checks},
-                      {"events", result.events},
-                      {"states", result.states},
-                      {"seconds", result.seconds}};
+        Json entry = {
+            {"program", result.subject->what},
+            {"algorithm", result.subject->algorithm},
+            {"ranks", ranks},
+            {"counts", counts},
+            {"calls", result.last.calls},
+            {"result", result.claim.result.empty() ? "protocol only" : result.claim.result},
+            {"order", result.claim.order},
+            {"holds", holds_json(result)},
+            {"verdict", name(result.last.verdict)},
+            {"method", name(result.last.method)},
+            {"checks", result.checks},
+            {"events", result.events},
+            {"states", result.states},
+            {"seconds", result.seconds}};
+        for (const Exclusion& each : result.excluded) {
+            entry["excluded"].push_back({{"ranks", each.nranks}, {"why", each.why}});
+        }
         if (!result.last.why_explored.empty()) entry["why_explored"] = result.last.why_explored;
         if (!result.last.bound.empty()) entry["bound"] = result.last.bound;
         if (!result.last.violations.empty()) {

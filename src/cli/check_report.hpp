@@ -10,9 +10,18 @@
 
 namespace peal::cli {
 
+// A rank count that `require` of the kernel refuses.
+struct Exclusion {
+    int nranks = 0;
+    std::string why;  // "required: nranks % 2 == 0, found 1 (kernel k, rank 0 of 3), line 4"
+};
+
 // All jobs of one subject, up to the first that did not prove.
 struct SubjectResult {
     const CheckSubject* subject = nullptr;
+    std::vector<int> ranks;  // that were checked
+    std::vector<Exclusion> excluded;
+    Claim claim;
     CheckReport last;  // of the job that decided: the one that did not prove, or the first
     int last_nranks = 0;
     std::uint64_t last_count = 0;
@@ -22,7 +31,8 @@ struct SubjectResult {
     double seconds = 0;
 };
 
-std::string summary_table(const std::vector<SubjectResult>& results);
+// What was asked, what came out; below it what was left out, and a word where no result was asked.
+std::string summary_text(const std::vector<SubjectResult>& results);
 
 // Kind, the instructions involved with their source lines, bytes, terms, and the diagram.
 std::string violation_text(const Violation& violation, const std::vector<CheckStage>& stages);

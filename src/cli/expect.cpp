@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "cli/target.hpp"
 #include "peal/check.hpp"
@@ -37,8 +38,12 @@ Collective expected_collective(std::string_view option, const std::string& expec
                                const TargetOptions& options, const Target& target,
                                const std::vector<Plan>& plans) {
     const auto kind = collective_from(expected);
-    if (!kind)
-        throw Error(Fault::usage, fmt::format("{}: there is no collective '{}'", option, expected));
+    if (!kind) {
+        std::vector<std::string_view> names;
+        for (const CollectiveKind each : kCollectives) names.push_back(name(each));
+        bad_usage(fmt::format("{}: there is no collective '{}'; choose one of {}", option, expected,
+                              fmt::join(names, ", ")));
+    }
     Collective collective = collective_for(*kind, options, target.nranks);
     collective.mode = "auto";
     if (!facts_of(*kind).has_data()) return collective;

@@ -159,8 +159,11 @@ void add_target_options(CLI::App& command, TargetOptions& options) {
                     "a collective, file.peal[:kernel], or a PTO kernel.cpp")
         ->required();
     command.add_option("--algo", options.algorithm, "recipe of a collective (default auto)");
-    auto* count = command.add_option("--count", options.count,
-                                     "elements per rank; the symbol n of a kernel (default 256)");
+    auto* count =
+        command.add_option("--count", options.count,
+                           "elements per rank; the symbol n of a .peal kernel (default 256; "
+                           "check tries P+1, 4P+3, 1, P-1 and 0 for P ranks; a PTO "
+                           "kernel has what --as gives it)");
     count->each([&options](const std::string&) { options.count_given = true; });
     command.add_option("--dtype", options.element,
                        "f16 bf16 f32 f64 i8 i16 i32 i64 u8 u16 u32 u64 (default f32)");

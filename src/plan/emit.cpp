@@ -308,9 +308,10 @@ KernelValue Specialiser::require(const Expression& call) {  // (left, right) cmp
     if (!compares(left, call.compare, right)) {
         const auto& written = call.call().operands;
         const bool plain = written[1]->kind == ir::ExprKind::int_const;
-        fail(call.span(),
-             fmt::format("required: {} {} {}, found {}{}", print(written[0]), symbol(call.compare),
-                         print(written[1]), left, plain ? "" : fmt::format(" and {}", right)));
+        const std::string message =
+            fmt::format("required: {} {} {}, found {}{}", print(written[0]), symbol(call.compare),
+                        print(written[1]), left, plain ? "" : fmt::format(" and {}", right));
+        throw RequirementError({trouble(call.span(), message)}, kernel_.source.get());
     }
     return {};
 }

@@ -19,12 +19,16 @@ std::string_view describe(const KernelValue& value) {
 
 }  // namespace
 
-void Evaluator::fail(Span span, std::string message, std::string hint) const {
+Diagnostic Evaluator::trouble(Span span, const std::string& message, std::string hint) const {
     Diagnostic diagnostic;
     diagnostic.span = span.line != 0 ? span : statement_;
     diagnostic.message = fmt::format("{} ({})", message, who());
     diagnostic.hint = std::move(hint);
-    throw ProgramError({std::move(diagnostic)}, source_);
+    return diagnostic;
+}
+
+void Evaluator::fail(Span span, const std::string& message, std::string hint) const {
+    throw ProgramError({trouble(span, message, std::move(hint))}, source_);
 }
 
 void Evaluator::fail_relative(Span span, std::uint16_t signal) const {

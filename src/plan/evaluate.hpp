@@ -83,7 +83,9 @@ protected:
     // The statement that is being carried out.
     void enter(Span statement) { statement_ = statement; }
     Span statement() const { return statement_; }
-    [[noreturn]] void fail(Span span, std::string message, std::string hint = {}) const;
+    [[noreturn]] void fail(Span span, const std::string& message, std::string hint = {}) const;
+    // What fail() throws.
+    Diagnostic trouble(Span span, const std::string& message, std::string hint = {}) const;
 
 private:
     template <class Kind>

@@ -135,15 +135,16 @@ TEST(Proof, CreditsByExploration) {
 TEST(Proof, SaysWhichAssumptionFails) {
     const Plans equal = mesh_barrier(2, NotifyOp::set, now(1), Compare::eq, now(1), 1);
     EXPECT_EQ(check_one(equal.list()).why_explored,
-              "assumption 2: rank 1 (`notify signal[1]@0 = generation + 1`, call 1): it need not "
+              "assumption 2 (waits are >= or exact): "
+              "rank 1 (`notify signal[1]@0 = generation + 1`, call 1): it need not "
               "come after rank 0 (`wait signal[1] == generation + 1`, call 0), which is ==");
 
     Plans other(1);
     const std::uint16_t flag = other.signal("signal", 1, 0);
     other.on(0).wait(flag, 0, Compare::le, fixed(1));
-    EXPECT_EQ(
-        check_one(other.list()).why_explored,
-        "assumption 2: rank 0 (`wait signal[0] <= 1`, call 0): the wait is neither >= nor ==");
+    EXPECT_EQ(check_one(other.list()).why_explored,
+              "assumption 2 (waits are >= or exact): "
+              "rank 0 (`wait signal[0] <= 1`, call 0): the wait is neither >= nor ==");
 
     Plans shared(3);
     const std::uint16_t signal = shared.signal("signal", 1, 1);
@@ -151,7 +152,9 @@ TEST(Proof, SaysWhichAssumptionFails) {
     shared.on(1).set(signal, 2, 0, now(1));
     shared.on(2).wait(signal, 0, now(1));
     EXPECT_EQ(check_one(shared.list()).why_explored,
-              "assumption 4: rank 1 (`notify signal[0]@2 = generation + 1`, call 0): the cell has "
+              "assumption 4 (each cell has writers in a fixed order, or one waiter that takes all "
+              "their additions): "
+              "rank 1 (`notify signal[0]@2 = generation + 1`, call 0): the cell has "
               "several writers that are not ordered, and a wait that does not take all their "
               "additions");
 }

@@ -133,7 +133,9 @@ TEST(Sums, OfWhichAWaitTakesNotAllAreExplored) {
     EXPECT_EQ(report.method, CheckMethod::exploration);
     EXPECT_THAT(kinds(report), ElementsAre(ViolationKind::data_race));
     EXPECT_EQ(report.why_explored,
-              "assumption 4: rank 2 (`notify sum[0]@0 += 1`, call 0): the cell has several writers "
+              "assumption 4 (each cell has writers in a fixed order, or one waiter that takes all "
+              "their additions): "
+              "rank 2 (`notify sum[0]@0 += 1`, call 0): the cell has several writers "
               "that are not ordered, and a wait that does not take all their additions");
 }
 
@@ -193,7 +195,9 @@ TEST(UnawaitedCells, ThatMayOverflowAreExploredForThatReason) {
     const CheckReport report = checked(plans, 1);
     EXPECT_THAT(kinds(report), ElementsAre(ViolationKind::overflow));
     EXPECT_EQ(report.why_explored,
-              "assumption 4: rank 1 (`notify signal[0]@0 += 1`, call 0): the cell has several "
+              "assumption 4 (each cell has writers in a fixed order, or one waiter that takes all "
+              "their additions): "
+              "rank 1 (`notify signal[0]@0 += 1`, call 0): the cell has several "
               "writers that are not ordered, and it may overflow");
 }
 

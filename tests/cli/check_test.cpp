@@ -5,6 +5,7 @@
 #include <filesystem>
 
 #include "cli/command.hpp"
+#include "cli/document.hpp"
 
 namespace peal::test {
 namespace check_test {
@@ -26,9 +27,8 @@ TEST(PealCheck, EveryRecipeProves) {
     const Ran ran = peal({"check", "all", "--algo", "all", "-n", "2..8", "--calls", "3"});
     EXPECT_EQ(ran.exit_code, 0) << ran.out << ran.err;
     EXPECT_THAT(ran.out, Not(HasSubstr("violated")));
-    EXPECT_THAT(
-        ran.out,
-        HasSubstr("halving_doubling     2..8  P+1, 4P+3, 1, P-1, 0      3  proved   linear"));
+    EXPECT_THAT(ran.out, HasSubstr("halving_doubling     2..8  P+1, 4P+3, 1, P-1, 0      3  as "
+                                   "allreduce, same bits       proved   linear"));
 }
 
 TEST(PealCheck, InPlaceAndOnAWindowProveToo) {
@@ -64,6 +64,129 @@ TEST(PealCheck, WrongResultNamesTheTerms) {
     EXPECT_THAT(ran.out, HasSubstr("wrong result: "));
     EXPECT_THAT(ran.out, HasSubstr("  found:    "));
     EXPECT_THAT(ran.out, HasSubstr("  expected: "));
+}
+
+// Up to the work, which is counted, and the time.
+std::string before_work(const std::string& line) { return line.substr(0, line.find("  linear")); }
+
+// The same kernel is proved with and without a result that is asked for: the row says which.
+TEST(PealCheck, SaysWhatWasProved) {
+    const TemporaryFile file("copy.peal",
+                             "kernel copy(inp: in f32[n], out: out f32[n]) {\n    out = inp\n}\n");
+    const Ran protocol = peal({"check", file.path(), "-n", "2"});
+    EXPECT_EQ(protocol.exit_code, 0);
+    const std::vector<std::string> lines = lines_of(protocol.out);
+    ASSERT_EQ(lines.size(), 3U) << protocol.out;
+    EXPECT_EQ(
+        before_work(lines[1]),
+        file.path() + "  -              2  P+1, 4P+3, 1, P-1, 0      3  protocol only  proved ");
+    EXPECT_EQ(lines[2],
+              "protocol only: no result was asked for; --expect NAME names the collective that it "
+              "must be");
+    const auto row = [](const std::vector<std::string>& arguments) {
+        const Ran ran = peal(arguments);
+        EXPECT_EQ(ran.exit_code, 0) << ran.err;
+        return lines_of(ran.out).at(1);
+    };
+    const std::string ring = "examples/mesh_allreduce.peal";
+    EXPECT_THAT(row({"check", ring, "-n", "2", "--expect", "allreduce"}),
+                HasSubstr("      3  as allreduce, same bits  proved   linear"));
+    EXPECT_THAT(row({"check", "reduce", "-n", "2"}),
+                HasSubstr("      3  as reduce, any order  proved   linear"));
+    EXPECT_THAT(row({"check", "broadcast", "-n", "2"}),
+                HasSubstr("      3  as broadcast  proved   linear"));
+}
+
+TEST(PealCheck, JsonSaysWhatWasProved) {
+    const Ran ran = peal({"check", "allreduce", "--algo", "ring", "-n", "2", "--json"});
+    EXPECT_THAT(ran.out, HasSubstr(R"(    "calls": 3,
+    "result": "allreduce",
+    "order": "same bits",
+    "holds": [
+      "no data race",
+      "no deadlock",
+      "no stale signal",
+      "no read of unwritten bytes",
+      "signals end where the next call expects them",
+      "no overflow",
+      "result as allreduce, same bits"
+    ],
+    "verdict": "proved",
+)"));
+    const TemporaryFile file("racy.peal", kRacy);
+    EXPECT_THAT(peal({"check", file.path(), "-n", "2", "--json"}).out,
+                HasSubstr("    \"result\": \"protocol only\",\n    \"order\": \"\",\n    "
+                          "\"holds\": [],\n    \"verdict\": \"violated\",\n"));
+}
+
+constexpr const char* kDoubling =
+    R"(kernel doubling(inp: in f32[n], out: out f32[n], sig: window i32[nranks]) {
+    require 1 << log2(nranks) == nranks
+    for step in 0..log2(nranks) {
+        notify sig[step]@(rank xor 1 << step) = epoch(sig) + 1
+        wait sig[step] >= epoch(sig) + 1
+    }
+    out = inp
+    advance sig by 1
+}
+)";
+
+TEST(PealCheck, RankCountsThatAreExcludedAreSkipped) {
+    const TemporaryFile file("doubling.peal", kDoubling);
+    const std::string why =
+        "required: 1 << log2(nranks) == nranks, found 2 and 3 (kernel doubling, rank 0 of 3), "
+        "line 2";
+    const Ran ran = peal({"check", file.path(), "-n", "2..9"});
+    EXPECT_EQ(ran.exit_code, 0) << ran.err;
+    const std::vector<std::string> lines = lines_of(ran.out);
+    ASSERT_EQ(lines.size(), 5U) << ran.out;
+    EXPECT_THAT(lines[1],
+                StartsWith(file.path() + "  -          2, 4, 8     P+1, 4P+3, 1, P-1, 0      3  "
+                                         "protocol only  proved    linear  "));
+    EXPECT_EQ(lines[2].substr(0, lines[2].find("excluded") + 8),
+              file.path() +
+                  "  -          3, 5..7, 9  -                     -      -              "
+                  "excluded");
+    EXPECT_EQ(lines[3], "excluded, for 3 ranks: " + why);
+    EXPECT_THAT(peal({"check", file.path(), "-n", "3,2", "--json"}).out,
+                HasSubstr("\"ranks\": 3,\n        \"why\": \"" + why + "\""));
+}
+
+TEST(PealCheck, ListsOfRankCounts) {
+    const TemporaryFile file("doubling.peal", kDoubling);
+    const Ran ran = peal({"check", file.path(), "-n", "2,4,8"});
+    EXPECT_EQ(ran.exit_code, 0) << ran.err;
+    EXPECT_THAT(ran.out,
+                HasSubstr("  2, 4, 8  P+1, 4P+3, 1, P-1, 0      3  protocol only  proved "));
+    EXPECT_THAT(ran.out, Not(HasSubstr("excluded")));
+}
+
+TEST(PealCheck, AllRankCountsExcludedIsBadUsage) {
+    const TemporaryFile file("doubling.peal", kDoubling);
+    const Ran several = peal({"check", file.path(), "-n", "3,5..7"});
+    EXPECT_EQ(several.exit_code, 2);
+    EXPECT_EQ(several.err,
+              "peal: -n '3,5..7': the kernel excludes every one; for 3 ranks: required: 1 << "
+              "log2(nranks) == nranks, found 2 and 3 (kernel doubling, rank 0 of 3), line 2\n");
+    const Ran one = peal({"check", file.path(), "-n", "3"});
+    EXPECT_EQ(one.exit_code, 2);
+    EXPECT_THAT(one.err, StartsWith(file.path() + ":2:5: error: required: 1 << log2(nranks) == "
+                                                  "nranks, found 2 and 3 (kernel doubling, rank 0 "
+                                                  "of 3)\n"));
+}
+
+// A length that is refused is for the user to choose: leaving it out could leave next to nothing.
+TEST(PealCheck, LengthsThatAreExcludedAreNotSkipped) {
+    const TemporaryFile file("even.peal",
+                             "kernel even(inp: in f32[n], out: out f32[n]) {\n"
+                             "    require n % nranks == 0\n    out = inp\n}\n");
+    const Ran open = peal({"check", file.path(), "-n", "2..4"});
+    EXPECT_EQ(open.exit_code, 2);
+    EXPECT_THAT(open.err, StartsWith(file.path() + ":2:5: error: required: n % nranks == 0, found "
+                                                   "1 (kernel even, rank 0 of 2)\n"));
+    const Ran given = peal({"check", file.path(), "-n", "2..4", "--count", "8"});
+    EXPECT_EQ(given.exit_code, 0);
+    EXPECT_THAT(given.out, HasSubstr("  2, 4        8      3  protocol only  proved "));
 }
 
 TEST(PealCheck, BoundReachedIsExitCodeThree) {
@@ -200,7 +323,10 @@ TEST(PealCheck, BadUsage) {
         return ran.err;
     };
     EXPECT_EQ(error({"check", "allreduce", "-n", "x"}),
-              "peal: -n 'x': expected a number of ranks (1..1024) or a range such as 2..16\n");
+              "peal: -n 'x': expected numbers of ranks (1..1024) or ranges: 4, 2..16 or 2,4,8\n");
+    EXPECT_EQ(
+        error({"check", "allreduce", "-n", "2,,4"}),
+        "peal: -n '2,,4': expected numbers of ranks (1..1024) or ranges: 4, 2..16 or 2,4,8\n");
     EXPECT_EQ(error({"check", "allreduce", "-n", "8..2"}),
               "peal: -n '8..2': the range runs backwards\n");
     EXPECT_EQ(error({"check", "allreduce", "--calls", "0"}),

@@ -116,7 +116,9 @@ TEST(PtoBadInput, PortsThatAreMissingOrOfTheWrongSize) {
               "peal: kernel nothing has no window: its meaning cannot be checked\n");
     EXPECT_EQ(as("allgather", {"in:f32[4]", "out:f32[4]"}),
               "peal: --as allgather: output 'out' of rank 0 has 4 elements, expected 8\n");
-    EXPECT_EQ(as("sum", {"in:f32[4]"}), "peal: --as: there is no collective 'sum'\n");
+    EXPECT_EQ(as("sum", {"in:f32[4]"}),
+              "peal: --as: there is no collective 'sum'; choose one of allreduce, reduce_scatter, "
+              "allgather, broadcast, all_to_all, all_to_all_v, reduce, gather, scatter, barrier\n");
 }
 
 TEST(PtoBadInput, RankCounts) {

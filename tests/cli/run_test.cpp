@@ -124,7 +124,8 @@ TEST(PealRun, BadUsageSaysWhatAndWhatToDo) {
         {{"run", "examples/mesh_allreduce.peal", "--set", "n=x"},
          "peal: --set n: 'x' is not an integer\n"},
         {{"run", "examples/mesh_allreduce.peal", "--expect", "sum"},
-         "peal: --expect: there is no collective 'sum'\n"},
+         "peal: --expect: there is no collective 'sum'; choose one of allreduce, reduce_scatter, "
+         "allgather, broadcast, all_to_all, all_to_all_v, reduce, gather, scatter, barrier\n"},
         {{"run", "examples/mesh_allreduce.peal", "--expect", "allgather", "-n", "2"},
          "peal: --expect allgather: output 'out' of rank 0 has 256 elements, expected 512\n"},
         {{"run", "all_to_all_v", "-n", "2", "--set", "counts=1,2,3"},
