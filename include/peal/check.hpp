@@ -185,11 +185,15 @@ enum class CheckMethod : std::uint8_t { linear, exploration };
 std::string_view name(Verdict verdict);
 std::string_view name(CheckMethod method);
 
-// A notify or wait without which everything still proves.
+// A notify or wait without which, alone, everything still proves. Without several of them at once
+// it may not. The critical path is the longest chain of steps in a run in which everybody goes on
+// as soon as it can: a notify that only saves time makes it shorter.
 struct Redundant {
     std::int32_t stage = 0;
     std::int32_t rank = 0;
     std::int32_t index = 0;
+    std::uint64_t steps_with = 0;  // of the critical path
+    std::uint64_t steps_without = 0;
 };
 
 // Why two conflicting accesses of different ranks (or pipes) never clash: `first` comes before
@@ -217,6 +221,7 @@ struct CheckReport {
     std::vector<Violation> violations;  // shortest first
     std::vector<Violation> warnings;    // they change no verdict; at most max_violations
     std::vector<Redundant> redundant;
+    bool redundant_cut = false;  // the time was over before all were tried
     std::vector<Explanation> explanations;
 };
 

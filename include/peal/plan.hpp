@@ -7,6 +7,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <variant>
 #include <vector>
@@ -179,14 +180,21 @@ using Action =
 
 struct Instruction {
     Action action;
-    Pipe pipe = Pipe::none;  // where it runs
-    std::uint32_t line = 0;  // line in Plan::source; 0 = unknown
-    bool joined = false;     // one operation of the kernel with the instruction before it: rows
+    Pipe pipe = Pipe::none;   // where it runs
+    std::uint32_t line = 0;   // line in Plan::source; 0 = unknown
+    bool joined = false;      // one operation of the kernel with the instruction before it: rows
+    std::uint32_t round = 0;  // of the loops around it, in Plan::notes; 0 = none
 
-    bool operator==(const Instruction&) const = default;
+    // Equality is about what it does and where it is from: `round` is not part of it.
+    bool operator==(const Instruction& other) const {
+        return action == other.action && pipe == other.pipe && line == other.line &&
+               joined == other.joined;
+    }
 };
 
 // ---------------------------------------------------------------------------- the plan
+
+struct PlanNotes;
 
 struct Plan {
     std::string kernel;
@@ -199,14 +207,17 @@ struct Plan {
     // buffer, 0 for those that are not signals. The same on every rank.
     std::vector<std::int64_t> advance;
     SourcePtr source;  // what `line` refers to; may be null
+    // Declared shapes and rounds of loops, for messages; may be null. Files of plans do not have
+    // it.
+    std::shared_ptr<const PlanNotes> notes;
 
-    // Equality is about what the plan does: `source` is not part of it.
+    // Equality is about what the plan does: `source` and `notes` are not part of it.
     bool operator==(const Plan& other) const;
 };
 
-// 128 bits, as 32 hexadecimal digits, of everything in the plan but `source` and `line`, which only
-// messages use. Plans that run or prove differently have different digests; the same plan has the
-// same one on every machine.
+// 128 bits, as 32 hexadecimal digits, of everything in the plan but `source`, `line`, `notes` and
+// `round`, which only messages use. Plans that run or prove differently have different digests; the
+// same plan has the same one on every machine.
 std::string digest(const Plan& plan);
 
 // Bytes that a plan reads and writes, and the syncs it performs.

@@ -114,7 +114,7 @@ CheckReport check(const std::vector<CheckStage>& stages, const CheckOptions& opt
                      : !report.bound.empty()    ? Verdict::bound
                                                 : Verdict::proved;
     if (options.find_redundant && report.verdict == Verdict::proved) {
-        report.redundant = find_redundant(stages, options, meter);
+        find_redundant(stages, options, meter, report);
     }
     report.seconds = meter.seconds();
     return report;

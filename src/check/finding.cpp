@@ -3,7 +3,8 @@
 
 #include <fmt/format.h>
 
-#include "plan/source_place.hpp"
+#include "plan/notes.hpp"
+#include "plan/text.hpp"
 
 namespace peal::checker {
 namespace {
@@ -51,8 +52,8 @@ std::string text_of(const Model& model, Event event) {
     }
     const Instruction& instruction = model.instruction(event);
     const Plan& plan = model.plan(op.call, rank);
-    const std::string place = source_place(instruction, plan);
-    return fmt::format("rank {} (`{}`{}{}, call {})", rank, to_text(instruction, plan),
+    const std::string place = place_text(instruction, plan);
+    return fmt::format("rank {} (`{}`{}{}, call {})", rank, report_text(instruction, plan),
                        place.empty() ? "" : ", ", place, op.call);
 }
 

@@ -6,7 +6,8 @@
 #include <fmt/format.h>
 
 #include "check/touch.hpp"
-#include "plan/source_place.hpp"
+#include "plan/notes.hpp"
+#include "plan/text.hpp"
 
 namespace peal::checker {
 namespace {
@@ -27,9 +28,9 @@ std::string text_of_writer(const Model& model, Event writer, std::int32_t owner)
     const std::int32_t rank = model.agents[writer.agent].rank;
     const Plan& plan = model.plan(model.op(writer).call, rank);
     const Instruction& instruction = model.instruction(writer);
-    const std::string place = source_place(instruction, plan);
+    const std::string place = place_text(instruction, plan);
     return fmt::format("{}`{}`{}", rank == owner ? "" : fmt::format("rank {}'s ", rank),
-                       to_text(instruction, plan), place.empty() ? "" : " (" + place + ")");
+                       report_text(instruction, plan), place.empty() ? "" : " (" + place + ")");
 }
 
 }  // namespace

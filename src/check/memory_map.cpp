@@ -6,6 +6,7 @@
 #include <numeric>
 
 #include "check/misuse.hpp"
+#include "plan/notes.hpp"
 
 namespace peal::checker {
 namespace {
@@ -46,6 +47,7 @@ private:
             numbers.push_back(number);
             for (std::size_t r = 0; r < plans.size(); ++r) {
                 extend(model_.storages[number], r, plans[r].buffers[b]);
+                note_shape(model_.storages[number], r, plans[r], b);
             }
         }
     }
@@ -83,6 +85,17 @@ private:
         storage.bytes[rank] = std::max(storage.bytes[rank], bytes);
     }
 
+    // Memory that stages see in different shapes has none.
+    static void note_shape(Storage& storage, std::size_t rank, const Plan& plan, std::size_t b) {
+        const auto* shape = shape_of(plan, static_cast<std::uint16_t>(b));
+        const bool is_first = storage.shapes.size() == rank;
+        if (is_first) storage.shapes.push_back(shape);
+        const auto* known = storage.shapes[rank];
+        const bool same =
+            known && shape && *known == *shape && storage.element == plan.buffers[b].element;
+        if (!same) storage.shapes[rank] = nullptr;
+    }
+
     // When all stages have said how far apart cells are, and how many there are.
     void note_cells(std::size_t stage) {
         for (const Plan& plan : *(*model_.stages)[stage].plans) {
@@ -106,13 +119,19 @@ private:
                          const std::vector<std::uint64_t>& bytes) {
         const auto first = static_cast<RegionId>(model_.regions.size());
         for (std::size_t r = 0; r < bytes.size(); ++r) {
-            model_.regions.push_back({kind, name, static_cast<std::int32_t>(r), bytes[r]});
+            model_.regions.push_back(
+                {kind, name, static_cast<std::int32_t>(r), bytes[r], Element::u8, nullptr});
         }
         return first;
     }
 
     void place_regions(Storage& storage) {
         storage.first_region = add_regions(RegionKind::data, storage.name, storage.bytes);
+        for (std::size_t r = 0; r < storage.bytes.size(); ++r) {
+            Region& region = model_.regions[storage.first_region + r];
+            region.element = storage.element;
+            region.shape = storage.shapes[r];
+        }
     }
 
     static void make_symmetric(Storage& storage) {

@@ -11,6 +11,7 @@
 #include "check/rank_writer.hpp"
 #include "check/signal_rules.hpp"
 #include "plan/signal_value.hpp"
+#include "plan/notes.hpp"
 
 namespace peal::checker {
 namespace {
@@ -83,15 +84,26 @@ Model build_model(const std::vector<CheckStage>& stages, int calls, Meter& meter
 }
 
 std::string text_of(const Region& region, std::uint64_t begin, std::uint64_t end) {
-    return fmt::format("{}@{}[{}..{})", region.name, region.rank, begin, end);
+    return fmt::format("{}@{}{}", region.name, region.rank, range_text(region, begin, end));
+}
+
+std::string range_text(const Region& region, std::uint64_t begin, std::uint64_t end) {
+    if (region.shape) {
+        const auto text = element_text(*region.shape, region.element, begin, end - begin);
+        if (text) return *text;
+    }
+    return fmt::format("[{}..{})", begin, end);
 }
 
 std::string text_of_cell(const Model& model, CellId cell) {
     if (model.cells[cell].role != CellRole::signal) return "flag";
     const Storage& storage = model.storage_of_cell(cell);
     const std::uint64_t number = storage.number_of(cell);
-    return fmt::format("{}[{}]@{}", storage.name, number % storage.cells_per_rank(),
-                       number / storage.cells_per_rank());
+    const std::uint64_t index = number % storage.cells_per_rank();
+    const auto rank = static_cast<std::size_t>(number / storage.cells_per_rank());
+    const std::vector<std::uint64_t>* shape = storage.shapes[rank];
+    return fmt::format("{}{}@{}", storage.name,
+                       shape ? index_text(*shape, index) : fmt::format("[{}]", index), rank);
 }
 
 }  // namespace peal::checker

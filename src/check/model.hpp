@@ -66,6 +66,8 @@ struct Region {
     std::string name;
     std::int32_t rank = 0;
     std::uint64_t bytes = 0;
+    Element element = Element::u8;
+    const std::vector<std::uint64_t>* shape = nullptr;  // as declared; null: not known
 };
 
 enum class CellRole : std::uint8_t { signal, flag, issue };
@@ -92,9 +94,10 @@ struct Storage {
     std::string name;
     BufferKind kind = BufferKind::argument;
     Element element = Element::i32;
-    std::vector<std::uint64_t> bytes;  // by rank
-    std::uint64_t cell_grain = 0;      // signals: distance of neighbouring cells
-    RegionId first_region = kNone;     // of rank 0; signals: their lines, if they are packed
+    std::vector<std::uint64_t> bytes;                       // by rank
+    std::vector<const std::vector<std::uint64_t>*> shapes;  // by rank; null: not known
+    std::uint64_t cell_grain = 0;   // signals: distance of neighbouring cells
+    RegionId first_region = kNone;  // of rank 0; signals: their lines, if they are packed
     // Signals: which cells are notified or waited for, in order, counted over the ranks; the first
     // of them is `first_cell`. Nothing is kept of the others.
     std::vector<std::uint64_t> used;
@@ -161,8 +164,10 @@ class Meter;
 // of one name is used in two ways.
 Model build_model(const std::vector<CheckStage>& stages, int calls, Meter& meter);
 
-// "data@2[0..64)"
+// "data@2[0][0;3]" where a shape is declared, otherwise bytes: "data@2[0..64)"
 std::string text_of(const Region& region, std::uint64_t begin, std::uint64_t end);
+// "[0][0;3]" or "[0..64)"
+std::string range_text(const Region& region, std::uint64_t begin, std::uint64_t end);
 // "sig[3]@1"
 std::string text_of_cell(const Model& model, CellId cell);
 

@@ -3,6 +3,7 @@
 
 #include <utility>
 
+#include "check/critical_path.hpp"
 #include "plan/access.hpp"
 
 namespace peal::checker {
@@ -11,14 +12,19 @@ namespace {
 // An instruction that does nothing, so that the others keep their numbers.
 Instruction nothing() { return {PipeBarrier{Pipe::scalar}, Pipe::none, 0}; }
 
+std::uint64_t path_of(const std::vector<CheckStage>& stages, const CheckOptions& options) {
+    Meter meter(options);
+    return critical_path(build_model(stages, options.calls, meter));
+}
+
 }  // namespace
 
-std::vector<Redundant> find_redundant(const std::vector<CheckStage>& stages,
-                                      const CheckOptions& options, const Meter& meter) {
+void find_redundant(const std::vector<CheckStage>& stages, const CheckOptions& options,
+                    const Meter& meter, CheckReport& report) {
     CheckOptions once = options;
     once.explain = once.find_redundant = false;
     once.progress = nullptr;
-    std::vector<Redundant> list;
+    const std::uint64_t steps = path_of(stages, once);
     for (std::size_t s = 0; s < stages.size(); ++s) {
         std::vector<Plan> plans = *stages[s].plans;
         std::vector<CheckStage> changed = stages;
@@ -27,17 +33,18 @@ std::vector<Redundant> find_redundant(const std::vector<CheckStage>& stages,
             for (std::size_t i = 0; i < plan.instructions.size(); ++i) {
                 if (!is_sync(plan.instructions[i].action)) continue;
                 once.max_seconds = options.max_seconds - meter.seconds();
-                if (once.max_seconds <= 0) return list;
+                report.redundant_cut = once.max_seconds <= 0;
+                if (report.redundant_cut) return;
                 Instruction kept = std::exchange(plan.instructions[i], nothing());
                 if (check(changed, once).verdict == Verdict::proved) {
-                    list.push_back(
-                        {static_cast<std::int32_t>(s), plan.rank, static_cast<std::int32_t>(i)});
+                    report.redundant.push_back({static_cast<std::int32_t>(s), plan.rank,
+                                                static_cast<std::int32_t>(i), steps,
+                                                path_of(changed, once)});
                 }
                 plan.instructions[i] = std::move(kept);
             }
         }
     }
-    return list;
 }
 
 }  // namespace peal::checker

@@ -10,8 +10,9 @@
 namespace peal::checker {
 
 // The notifies and waits that can be left out, one at a time, of stages that prove: what is left
-// still proves within the same bounds. Stops early when the time of `meter` is up.
-std::vector<Redundant> find_redundant(const std::vector<CheckStage>& stages,
-                                      const CheckOptions& options, const Meter& meter);
+// still proves within the same bounds. Stops early, and says so in the report, when the time of
+// `meter` is up.
+void find_redundant(const std::vector<CheckStage>& stages, const CheckOptions& options,
+                    const Meter& meter, CheckReport& report);
 
 }  // namespace peal::checker

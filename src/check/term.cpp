@@ -390,16 +390,18 @@ private:
     }
     static double scalar(const Term& term) { return std::bit_cast<double>(term.scalar); }
 
-    std::string bytes(std::int64_t shift) const {
-        return fmt::format("[{}..{})", static_cast<std::int64_t>(begin_) + shift,
-                           static_cast<std::int64_t>(end_) + shift);
+    // "input@1[0;3]", or without its rank "input[0;3]".
+    std::string part_of(const Region& region, std::int64_t shift, std::string_view rank) const {
+        const auto at = [&](std::uint64_t end) {
+            return static_cast<std::uint64_t>(static_cast<std::int64_t>(end) + shift);
+        };
+        return fmt::format("{}{}{}", region.name, rank, range_text(region, at(begin_), at(end_)));
     }
 
     std::string input(Content content) const {
         const Term& term = terms_[content.term];
         const Region& region = model_.regions[term.region];
-        return fmt::format("{}@{}{}{}", region.name, region.rank, bytes(content.shift),
-                           of_call(term.call));
+        return part_of(region, content.shift, fmt::format("@{}", region.rank)) + of_call(term.call);
     }
 
     std::string of_call(std::uint32_t call) const {
@@ -495,7 +497,7 @@ private:
             }
         }
         const Region& region = model_.regions[first.region];
-        return fmt::format("{}{}{} of ranks {}..{}", region.name, bytes(parts[0].shift),
+        return fmt::format("{}{} of ranks {}..{}", part_of(region, parts[0].shift, ""),
                            of_call(first.call), region.rank,
                            static_cast<std::size_t>(region.rank) + parts.size() - 1);
     }

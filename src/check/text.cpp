@@ -4,7 +4,8 @@
 #include <fmt/format.h>
 
 #include "peal/check.hpp"
-#include "plan/source_place.hpp"
+#include "plan/notes.hpp"
+#include "plan/text.hpp"
 
 namespace peal {
 
@@ -33,8 +34,8 @@ std::string to_text(const Step& step, const std::vector<CheckStage>& stages) {
     const Plan& plan =
         (*stages[static_cast<std::size_t>(step.stage)].plans)[static_cast<std::size_t>(step.rank)];
     const Instruction& instruction = plan.instructions[static_cast<std::size_t>(step.index)];
-    const std::string place = source_place(instruction, plan);
-    return who + to_text(instruction, plan) + (place.empty() ? "" : " (" + place + ")");
+    const std::string place = place_text(instruction, plan);
+    return who + report_text(instruction, plan) + (place.empty() ? "" : " (" + place + ")");
 }
 
 }  // namespace peal

@@ -14,6 +14,7 @@
 #include "cli/devices.hpp"
 #include "cli/proof.hpp"
 #include "draw/diagram.hpp"
+#include "draw/fold.hpp"
 #include "draw/svg.hpp"
 #include "peal/error.hpp"
 
@@ -25,6 +26,7 @@ struct CheckArguments {
     CheckOptions options;
     std::string svg;
     bool json = false;
+    bool full = false;  // the whole picture, on the rank count that was asked for
 };
 
 constexpr double kMostSeconds = 1e9;  // that clocks can count
@@ -40,6 +42,15 @@ void show_progress(const CheckProgress& progress) {
 struct Run {
     SubjectResult result;
     CheckJob deciding;  // what result.last speaks of
+    // Where the violation is shown: on fewer ranks, if they have it too.
+    CheckJob smaller;
+    CheckReport on_fewer;
+
+    bool is_on_fewer() const { return !on_fewer.violations.empty(); }
+    const CheckReport& shown() const { return is_on_fewer() ? on_fewer : result.last; }
+    std::vector<CheckStage> stages() const {
+        return (is_on_fewer() ? smaller : deciding).calls.stages();
+    }
 };
 
 std::chrono::steady_clock::time_point deadline_of(const CheckOptions& options) {
@@ -50,16 +61,15 @@ std::chrono::steady_clock::time_point deadline_of(const CheckOptions& options) {
 }
 
 // The bounds hold for the making of plans and the checking of them together.
-CheckReport make_and_check(const CheckArguments& arguments, const CheckSubject& subject,
-                           CheckJob& job) {
+CheckReport make_and_check(const CheckCommand& command, CheckOptions options,
+                           const CheckSubject& subject, CheckJob& job) {
     using Clock = std::chrono::steady_clock;
     const auto start = Clock::now();
     const auto seconds = [&] {
         return std::chrono::duration<double>(Clock::now() - start).count();
     };
-    CheckOptions options = arguments.options;
     try {
-        job = make_job(arguments.command, subject, job.nranks, job.count, deadline_of(options));
+        job = make_job(command, subject, job.nranks, job.count, deadline_of(options));
     } catch (const Error& error) {
         if (error.fault() != Fault::bound) throw;
         CheckReport report;
@@ -96,16 +106,18 @@ Exclusion exclusion_of(int nranks, const RequirementError& error) {
     return {nranks, fmt::format("{}, line {}", why.message, why.span.line)};
 }
 
-void add_report(Run& run, CheckJob job, const CheckReport& report) {
+void add_report(Run& run, CheckJob job, const CheckReport& report, bool asks_redundant) {
     SubjectResult& result = run.result;
     ++result.checks;
     result.events += report.events;
     result.states += report.states;
     result.seconds += report.seconds;
     result.claim = job.claim;
-    if (result.ranks.empty() || result.ranks.back() != job.nranks) {
-        result.ranks.push_back(job.nranks);
+    const bool is_first = result.ranks.empty() || result.ranks.back() != job.nranks;
+    if (asks_redundant && is_first && report.verdict == Verdict::proved) {
+        result.redundant.push_back(redundant_at(job, report));
     }
+    if (is_first) result.ranks.push_back(job.nranks);
     // While all prove, the first that warns speaks for all, or the first: it has an ordinary
     // length.
     const bool warns_first = !report.warnings.empty() && result.last.warnings.empty();
@@ -128,8 +140,12 @@ Run check_subject(const CheckArguments& arguments, const CheckSubject& subject) 
         job.nranks = nranks;
         job.count = count;
         try {
-            const CheckReport report = make_and_check(arguments, subject, job);
-            add_report(run, std::move(job), report);
+            CheckOptions options = arguments.options;
+            const std::vector<int>& done = run.result.ranks;
+            // One length of each rank count tells what is redundant.
+            options.find_redundant &= done.empty() || done.back() != nranks;
+            const CheckReport report = make_and_check(arguments.command, options, subject, job);
+            add_report(run, std::move(job), report, options.find_redundant);
             if (report.verdict != Verdict::proved) break;
         } catch (const RequirementError& error) {
             if (first == last || !refuses_all(arguments, subject, nranks)) throw;
@@ -145,6 +161,36 @@ Run check_subject(const CheckArguments& arguments, const CheckSubject& subject) 
     return run;
 }
 
+// The counterexample on the fewest ranks that have one of its kind. Rank counts that cannot be
+// checked, for whatever reason, are passed over; so are all when it takes long.
+void look_on_fewer(const CheckArguments& arguments, Run& run) {
+    constexpr double kMostSecondsMore = 1;
+    const SubjectResult& result = run.result;
+    const ViolationKind kind = result.last.violations.front().kind;
+    CheckOptions options = arguments.options;
+    options.find_redundant = options.explain = false;
+    options.progress = nullptr;
+    const double most = std::max(kMostSecondsMore, result.last.seconds);
+    double spent = 0;
+    for (int nranks = 2; nranks < result.last_nranks && spent < most; ++nranks) {
+        const auto& checked = result.ranks;
+        if (std::find(checked.begin(), checked.end(), nranks) != checked.end()) continue;
+        options.max_seconds = most - spent;
+        CheckJob job;
+        job.nranks = nranks;
+        job.count = count_on(*result.subject, {result.last_nranks, result.last_count}, nranks);
+        try {
+            CheckReport report = make_and_check(arguments.command, options, *result.subject, job);
+            spent += report.seconds;
+            if (report.violations.empty() || report.violations.front().kind != kind) continue;
+            run.smaller = std::move(job);
+            run.on_fewer = std::move(report);
+            return;
+        } catch (const Error&) {
+        }
+    }
+}
+
 int exit_code_for(Verdict verdict) {
     switch (verdict) {
         case Verdict::proved: return kFine;
@@ -155,15 +201,19 @@ int exit_code_for(Verdict verdict) {
 }
 
 void print_findings(const Run& run, const CheckArguments& arguments) {
-    const CheckReport& report = run.result.last;
-    const std::vector<CheckStage> stages = run.deciding.calls.stages();
+    const CheckReport& report = run.shown();
+    const std::vector<CheckStage> stages = run.stages();
+    if (run.is_on_fewer()) {
+        fmt::print("shown on {} ranks, the fewest that have it; --full shows it on {}\n",
+                   run.smaller.nranks, run.result.last_nranks);
+    }
     if (report.method == CheckMethod::exploration && !report.why_explored.empty()) {
         fmt::print("explored, because {}\n", report.why_explored);
     }
     if (report.verdict == Verdict::bound)
         fmt::print("not proved: bound reached: {}\n", report.bound);
     if (!report.violations.empty()) {
-        fmt::print("\n{}", violation_text(report.violations.front(), stages));
+        fmt::print("\n{}", violation_text(report.violations.front(), stages, arguments.full));
         if (report.violations.size() > 1) {
             fmt::print("\nand {} more:\n", report.violations.size() - 1);
             for (std::size_t i = 1; i < report.violations.size(); ++i) {
@@ -173,15 +223,14 @@ void print_findings(const Run& run, const CheckArguments& arguments) {
         }
     }
     fmt::print("{}", warnings_text(report, stages));
-    if (arguments.options.find_redundant) fmt::print("{}", redundant_text(report, stages));
+    if (arguments.options.find_redundant) fmt::print("{}", redundant_text(run.result.redundant));
     if (arguments.options.explain) fmt::print("\n{}", explanation_text(report, stages));
 }
 
-void write_svg(const Run& run, const std::string& path) {
-    if (run.result.last.violations.empty()) return;
-    const std::vector<CheckStage> stages = run.deciding.calls.stages();
-    const Violation& violation = run.result.last.violations.front();
-    write_text(path, draw::to_svg(draw::diagram_of(violation, stages)), "picture");
+void write_svg(const Run& run, const std::string& path, bool full) {
+    if (run.shown().violations.empty()) return;
+    const draw::Diagram diagram = draw::diagram_of(run.shown().violations.front(), run.stages());
+    write_text(path, draw::to_svg(full ? diagram : draw::folded(diagram)), "picture");
 }
 
 int run_check(CheckArguments arguments) {
@@ -203,13 +252,16 @@ int run_check(CheckArguments arguments) {
             deciding.result.subject && deciding.result.last.verdict != Verdict::proved;
         if (!settled) deciding = std::move(run);
     }
+    const bool may_have_fewer = !deciding.result.last.violations.empty() &&
+                                deciding.result.subject->points.front().first != 0;
+    if (may_have_fewer && !arguments.full) look_on_fewer(arguments, deciding);
     if (arguments.json) {
         fmt::print("{}\n", to_json(results, deciding.deciding.calls.stages()));
     } else {
         fmt::print("{}", summary_text(results));
         print_findings(deciding, arguments);
     }
-    if (!arguments.svg.empty()) write_svg(deciding, arguments.svg);
+    if (!arguments.svg.empty()) write_svg(deciding, arguments.svg, arguments.full);
     return exit_code_for(deciding.result.last.verdict);
 }
 
@@ -237,7 +289,12 @@ void add_check(CLI::App& app, int& exit_code) {
     command->add_flag("--explain", arguments->options.explain,
                       "for each pair of conflicting accesses, what orders them");
     command->add_flag("--redundant", arguments->options.find_redundant,
-                      "notifies and waits that could be left out");
+                      "notifies and waits that could be left out, one at a time, and what they do "
+                      "to the critical path");
+    command->add_flag("--bytes", what.bytes,
+                      "reports speak bytes, not elements of the declared shapes");
+    command->add_flag("--full", arguments->full,
+                      "every step of the counterexample, on the rank count that was asked for");
     add_store_option(*command);
     command->add_flag("--json", arguments->json, "the report as JSON");
     command->add_option("--svg", arguments->svg, "write the counterexample as a picture");

@@ -11,6 +11,7 @@
 #include "check/static_rules.hpp"
 #include "cli/pto_target.hpp"
 #include "peal/error.hpp"
+#include "plan/notes.hpp"
 
 namespace peal::cli {
 namespace {
@@ -140,6 +141,15 @@ Claim claim_of(const Collective& collective, const std::vector<Plan>& plans) {
     return claim;
 }
 
+void forget_shapes(std::vector<Plan>& plans) {
+    for (Plan& plan : plans) {
+        if (!plan.notes) continue;
+        PlanNotes notes = *plan.notes;
+        notes.shapes.clear();
+        plan.notes = std::make_shared<const PlanNotes>(std::move(notes));
+    }
+}
+
 CheckJob plan_file_job(const CheckCommand& command) {
     CheckJob job;
     std::vector<Plan> plans = plans_from_json(read_text(command.target.target, kMostPlanBytes));
@@ -207,6 +217,14 @@ std::vector<CheckSubject> subjects_of(const CheckCommand& command) {
     return {subject};
 }
 
+std::uint64_t count_on(const CheckSubject& subject, std::pair<int, std::uint64_t> point,
+                       int nranks) {
+    if (subject.counts != kManyCounts) return point.second;
+    const std::vector<std::uint64_t> there = counts_for(subject.options, point.first);
+    const auto at = std::find(there.begin(), there.end(), point.second) - there.begin();
+    return counts_for(subject.options, nranks)[static_cast<std::size_t>(at)];
+}
+
 CheckJob make_job(const CheckCommand& command, const CheckSubject& subject, int nranks,
                   std::uint64_t count, std::chrono::steady_clock::time_point deadline) {
     if (ends_with(command.target.target, ".json")) return plan_file_job(command);
@@ -222,6 +240,7 @@ CheckJob make_job(const CheckCommand& command, const CheckSubject& subject, int 
     const Target target =
         subject.pto_kernel ? trace_kernel(*subject.pto_kernel, options) : resolve(options);
     std::vector<Plan> plans = plans_for(target, making);
+    if (command.bytes) forget_shapes(plans);
     const auto collective = collective_of(target, options, command.expect, plans);
     if (collective) {
         job.claim = claim_of(*collective, plans);

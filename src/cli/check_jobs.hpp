@@ -19,6 +19,7 @@ struct CheckCommand {
     std::string ranks = "4";         // "4", "2..16" or "2,4,8..10"
     std::vector<std::string> after;  // collectives that run before the target, on the same windows
     std::string expect;
+    bool bytes = false;  // reports speak bytes, not elements of the declared shapes
 };
 
 // What a proof of the job says about results.
@@ -49,6 +50,9 @@ struct CheckSubject {
 // In the order of the list, each once.
 std::vector<int> parse_ranks(const std::string& text);
 std::vector<CheckSubject> subjects_of(const CheckCommand& command);
+// The length among those of `nranks` ranks that is what `point` is among its own.
+std::uint64_t count_on(const CheckSubject& subject, std::pair<int, std::uint64_t> point,
+                       int nranks);
 // Throws RequirementError when the kernel refuses the rank count or length, and Error(bound) when
 // the plans are not made by the deadline.
 CheckJob make_job(const CheckCommand& command, const CheckSubject& subject, int nranks,

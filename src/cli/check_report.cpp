@@ -9,12 +9,17 @@
 
 #include "cli/table.hpp"
 #include "draw/diagram.hpp"
+#include "draw/fold.hpp"
 #include "draw/terminal.hpp"
+#include "plan/notes.hpp"
+#include "plan/text.hpp"
 
 namespace peal::cli {
 namespace {
 
 using Json = nlohmann::ordered_json;
+
+constexpr std::size_t kWide = 100'000;  // columns, for who wants to see everything
 
 const Plan& plan_of(const Step& step, const std::vector<CheckStage>& stages) {
     return (
@@ -157,17 +162,20 @@ std::string summary_text(const std::vector<SubjectResult>& results) {
     return to_table(rows) + notes;
 }
 
-std::string violation_text(const Violation& violation, const std::vector<CheckStage>& stages) {
+std::string violation_text(const Violation& violation, const std::vector<CheckStage>& stages,
+                           bool full) {
     std::string text = fmt::format("{}: {}\n", name(violation.kind), violation.message);
     for (const Step& step : violation.steps) {
         text += fmt::format("  {}\n", to_text(step, stages));
         const std::string line = source_line(step, stages);
         if (!line.empty()) text += fmt::format("      {}\n", line);
     }
-    if (!violation.memory.empty()) text += fmt::format("  bytes:    {}\n", violation.memory);
+    if (!violation.memory.empty()) text += fmt::format("  memory:   {}\n", violation.memory);
     if (!violation.found.empty()) text += fmt::format("  found:    {}\n", violation.found);
     if (!violation.expected.empty()) text += fmt::format("  expected: {}\n", violation.expected);
-    return text + "\n" + draw::to_terminal(draw::diagram_of(violation, stages));
+    const draw::Diagram diagram = draw::diagram_of(violation, stages);
+    if (full) return text + "\n" + draw::to_terminal(diagram, {.width = kWide});
+    return text + "\n" + draw::to_terminal(draw::folded(diagram));
 }
 
 std::string warnings_text(const CheckReport& report, const std::vector<CheckStage>& stages) {
@@ -181,15 +189,35 @@ std::string warnings_text(const CheckReport& report, const std::vector<CheckStag
     return text + "--strict-loads makes this an error, --outstanding-loads says nothing of it\n";
 }
 
-std::string redundant_text(const CheckReport& report, const std::vector<CheckStage>& stages) {
-    std::string text;
+RedundantAt redundant_at(const CheckJob& job, const CheckReport& report) {
+    RedundantAt result{job.nranks, job.count, report.redundant_cut, {}};
+    const std::vector<CheckStage> stages = job.calls.stages();
     for (const Redundant& each : report.redundant) {
-        Step step;
-        step.stage = each.stage;
-        step.rank = each.rank;
-        step.index = each.index;
-        text += fmt::format("redundant: {}; without it everything still proves\n",
-                            to_text(step, stages));
+        const Step step{0, each.stage, each.rank, each.index, -1};
+        const Plan& plan = plan_of(step, stages);
+        const Instruction& what = plan.instructions[static_cast<std::size_t>(each.index)];
+        const std::string place = place_text(what, plan);
+        result.syncs.push_back({fmt::format("rank {}: {}{}", each.rank, report_text(what, plan),
+                                            place.empty() ? "" : " (" + place + ")"),
+                                each.steps_with, each.steps_without});
+    }
+    return result;
+}
+
+std::string redundant_text(const std::vector<RedundantAt>& list) {
+    std::string text;
+    for (const RedundantAt& at : list) {
+        text += fmt::format("\n{} rank{}: ", at.nranks, at.nranks == 1 ? "" : "s");
+        text += at.syncs.empty() ? std::string("no notify or wait is redundant\n")
+                                 : fmt::format(
+                                       "{} alone redundant (without any one everything "
+                                       "still proves, without several it may not):\n",
+                                       at.syncs.size());
+        for (const RedundantAt::Sync& sync : at.syncs) {
+            text += fmt::format("  {}; critical path {} steps, without it {}\n", sync.what,
+                                sync.steps_with, sync.steps_without);
+        }
+        if (at.cut) text += "  the time was over before all were tried: --max-seconds\n";
     }
     return text;
 }
@@ -230,6 +258,14 @@ std::string to_json(const std::vector<SubjectResult>& results,
             {"events", result.events},
             {"states", result.states},
             {"seconds", result.seconds}};
+        for (const RedundantAt& at : result.redundant) {
+            for (const RedundantAt::Sync& sync : at.syncs) {
+                entry["alone_redundant"].push_back({{"ranks", at.nranks},
+                                                    {"text", sync.what},
+                                                    {"critical_path", sync.steps_with},
+                                                    {"critical_path_without", sync.steps_without}});
+            }
+        }
         for (const Exclusion& each : result.excluded) {
             entry["excluded"].push_back({{"ranks", each.nranks}, {"why", each.why}});
         }

@@ -16,12 +16,26 @@ struct Exclusion {
     std::string why;  // "required: nranks % 2 == 0, found 1 (kernel k, rank 0 of 3), line 4"
 };
 
+// What --redundant found for one rank count.
+struct RedundantAt {
+    int nranks = 0;
+    std::uint64_t count = 0;
+    bool cut = false;  // the time was over before all were tried
+    struct Sync {
+        std::string what;  // "rank 1: wait sig[0] >= 1 (line 7)"
+        std::uint64_t steps_with = 0, steps_without = 0;
+    };
+    std::vector<Sync> syncs;
+};
+RedundantAt redundant_at(const CheckJob& job, const CheckReport& report);
+
 // All jobs of one subject, up to the first that did not prove.
 struct SubjectResult {
     const CheckSubject* subject = nullptr;
     std::vector<int> ranks;  // that were checked
     std::vector<Exclusion> excluded;
     Claim claim;
+    std::vector<RedundantAt> redundant;
     CheckReport last;  // of the job that decided: the one that did not prove, or the first
     int last_nranks = 0;
     std::uint64_t last_count = 0;
@@ -34,12 +48,14 @@ struct SubjectResult {
 // What was asked, what came out; below it what was left out, and a word where no result was asked.
 std::string summary_text(const std::vector<SubjectResult>& results);
 
-// Kind, the instructions involved with their source lines, bytes, terms, and the diagram.
-std::string violation_text(const Violation& violation, const std::vector<CheckStage>& stages);
+// Kind, the instructions involved with their source lines, memory, terms, and the diagram; of a
+// large one the steps that matter, unless all are asked for.
+std::string violation_text(const Violation& violation, const std::vector<CheckStage>& stages,
+                           bool full);
 // Each warning with the line that it is about, and how to have it as an error; empty: there is
 // none.
 std::string warnings_text(const CheckReport& report, const std::vector<CheckStage>& stages);
-std::string redundant_text(const CheckReport& report, const std::vector<CheckStage>& stages);
+std::string redundant_text(const std::vector<RedundantAt>& list);
 std::string explanation_text(const CheckReport& report, const std::vector<CheckStage>& stages);
 std::string to_json(const std::vector<SubjectResult>& results,
                     const std::vector<CheckStage>& stages);

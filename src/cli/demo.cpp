@@ -71,7 +71,7 @@ bool refute_broken() {
                outcome.wrong.value_or("ok"));
     fmt::print("Checked over every order of events: {}\n\n", name(report.verdict));
     const bool refuted = report.verdict == Verdict::violated;
-    if (refuted) fmt::print("{}", violation_text(report.violations.front(), stages));
+    if (refuted) fmt::print("{}", violation_text(report.violations.front(), stages, false));
     return refuted;
 }
 

@@ -48,6 +48,7 @@ public:
         for (const Step& step : violation_.steps) {
             if (!contains(violation_.schedule, step)) add_step(step, can_block(step));
         }
+        mark_related();
         place_rows(diagram_, accesses_);
         return std::move(diagram_);
     }
@@ -96,6 +97,26 @@ private:
             diagram_.arrows.push_back({event_of_[static_cast<std::size_t>(step.released_by)], at});
         }
         event_of_.push_back(at);
+    }
+
+    // What all that clash touch, as far as it is not the caller's.
+    void mark_related() {
+        std::map<std::pair<std::int32_t, std::string>, std::size_t> touched;
+        std::size_t clashes = 0;
+        for (std::size_t i = 0; i < accesses_.size(); ++i) {
+            if (!diagram_.events[i].clash) continue;
+            ++clashes;
+            std::set<std::pair<std::int32_t, std::string>> own;
+            for (const Access& access : accesses_[i]) own.emplace(access.rank, access.memory);
+            for (const auto& place : own) ++touched[place];
+        }
+        for (std::size_t i = 0; i < accesses_.size(); ++i) {
+            if (diagram_.events[i].kind == EventKind::caller) continue;
+            for (const Access& access : accesses_[i]) {
+                const auto it = touched.find({access.rank, access.memory});
+                if (it != touched.end() && it->second == clashes) diagram_.events[i].related = true;
+            }
+        }
     }
 
     void announce_call(const Step& step) {
@@ -147,6 +168,17 @@ private:
 
 Diagram diagram_of(const Violation& violation, const std::vector<CheckStage>& stages) {
     return Builder(violation, stages).build();
+}
+
+std::vector<std::string> meanwhile_lines(const Diagram& diagram) {
+    std::map<std::size_t, std::vector<std::int32_t>> ranks;  // by steps
+    for (const Meanwhile& each : diagram.meanwhile) ranks[each.steps].push_back(each.rank);
+    std::vector<std::string> lines;
+    for (const auto& [steps, who] : ranks) {
+        lines.push_back(fmt::format("{} meanwhile: {} step{}{}", ranks_text(who), steps,
+                                    steps == 1 ? "" : "s", who.size() == 1 ? "" : " each"));
+    }
+    return lines;
 }
 
 std::string ranks_text(const std::vector<std::int32_t>& ranks) {

@@ -18,7 +18,8 @@ enum class EventKind : std::uint8_t {
     data,
     notify,
     wait,
-    pipe,  // flags and barriers
+    pipe,    // flags and barriers
+    folded,  // several steps that are not shown
 };
 
 struct Event {
@@ -30,6 +31,7 @@ struct Event {
     std::string where;     // "line 7"; empty if it is not known
     bool clash = false;    // one of the steps that break the rule
     bool blocked = false;  // a wait that does not pass
+    bool related = false;  // it touches memory that a clash is about
 };
 
 // A notify and a wait that it let pass: positions in Diagram::events.
@@ -37,11 +39,18 @@ struct Arrow {
     std::size_t from = 0, to = 0;
 };
 
+// A rank that takes part in steps that are not shown.
+struct Meanwhile {
+    std::int32_t rank = 0;
+    std::size_t steps = 0;
+};
+
 struct Diagram {
     std::string title;                 // "data race: data@0[0..64)"
     std::string message;               // Violation::message
     std::vector<std::int32_t> lanes;   // the ranks that take part
     std::vector<std::int32_t> hidden;  // take part, and yet are not drawn
+    std::vector<Meanwhile> meanwhile;  // take part, and are told of in a line each
     std::vector<std::int32_t> idle;    // the others
     std::vector<Event> events;         // in the order in which they happen
     std::vector<Arrow> arrows;
@@ -49,6 +58,9 @@ struct Diagram {
 };
 
 Diagram diagram_of(const Violation& violation, const std::vector<CheckStage>& stages);
+
+// "rank 2 meanwhile: 14 steps", "ranks 1..6 meanwhile: 9 steps each"
+std::vector<std::string> meanwhile_lines(const Diagram& diagram);
 
 // "rank 1", "ranks 1, 4..7"
 std::string ranks_text(const std::vector<std::int32_t>& ranks);

@@ -10,7 +10,8 @@ namespace {
 
 constexpr std::size_t kDropped = static_cast<std::size_t>(-1);
 
-// Rows that have become empty close up.
+}  // namespace
+
 void close_rows(Diagram& diagram) {
     std::map<std::size_t, std::size_t> new_row;
     for (const Event& event : diagram.events) new_row[event.row] = 0;
@@ -18,8 +19,6 @@ void close_rows(Diagram& diagram) {
     for (auto& entry : new_row) entry.second = diagram.rows++;
     for (Event& event : diagram.events) event.row = new_row[event.row];
 }
-
-}  // namespace
 
 Diagram focus_on_clash(const Diagram& diagram) {
     std::vector<bool> clashes(diagram.lanes.size(), false);

@@ -6,7 +6,7 @@
 namespace peal::draw {
 
 std::string short_label(const Instruction& instruction, const Plan& plan, std::int64_t generation) {
-    return to_text(instruction, plan, {.brief = true, .generation = generation});
+    return to_text(instruction, plan, {.brief = true, .generation = generation, .elements = true});
 }
 
 }  // namespace peal::draw

@@ -24,4 +24,7 @@ std::vector<std::size_t> arrow_channels(const Diagram& diagram);
 // those released says so: "wait sig[5] >= 1 (rank 5)".
 Diagram focus_on_clash(const Diagram& diagram);
 
+// Rows that have become empty close up.
+void close_rows(Diagram& diagram);
+
 }  // namespace peal::draw

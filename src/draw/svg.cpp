@@ -42,7 +42,8 @@ std::string_view css_class(const Event& event) {
         case EventKind::data: return "data";
         case EventKind::notify: return "notify";
         case EventKind::wait: return "wait";
-        case EventKind::pipe: return "pipe";
+        case EventKind::pipe:
+        case EventKind::folded: return "pipe";
     }
     return "";
 }
@@ -230,10 +231,14 @@ private:
     }
 
     std::string idle() {
-        if (diagram_.idle.empty()) return "";
-        bottom_ += 32;
-        return svg_text(kMargin, bottom_, "idle", "start",
-                        "not involved: " + ranks_text(diagram_.idle));
+        std::vector<std::string> lines = meanwhile_lines(diagram_);
+        if (!diagram_.idle.empty()) lines.push_back("not involved: " + ranks_text(diagram_.idle));
+        std::string text;
+        for (const std::string& line : lines) {
+            bottom_ += 32;
+            text += svg_text(kMargin, bottom_, "idle", "start", line);
+        }
+        return text;
     }
 
     const Diagram& diagram_;

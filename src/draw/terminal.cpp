@@ -21,13 +21,15 @@ constexpr std::size_t kLeastGap = 2;    // where room is scarce
 constexpr std::size_t kNarrowest = 20;  // columns of a lane, with its gap
 
 struct Glyphs {
-    std::string_view rail, notified, step, clash, call;
+    std::string_view rail, notified, step, clash, call, folded;
     std::string_view line, right, left, crossing;
     std::string_view from_left, to_right, bracket, tee;
     std::string_view ellipsis;
 };
-constexpr Glyphs kUnicode = {"│", "┃", "●", "✗", "┄", "─", "▶", "◀", "┼", "╰", "╯", "━", "┷", "…"};
-constexpr Glyphs kAscii = {"|", "#", "*", "X", ".", "-", ">", "<", "+", "+", "+", "=", "+", "~"};
+constexpr Glyphs kUnicode = {"│", "┃", "●", "✗", "┄", "⋮", "─", "▶",
+                             "◀", "┼", "╰", "╯", "━", "┷", "…"};
+constexpr Glyphs kAscii = {"|", "#", "*", "X", ".", ":", "-", ">",
+                           "<", "+", "+", "+", "=", "+", "~"};
 
 // Lanes as wide as their labels ask for; the widest give way until all fit. Empty: they do not fit.
 std::vector<std::size_t> lane_widths(const Diagram& diagram, std::size_t room) {
@@ -99,9 +101,10 @@ private:
                             : event.kind == EventKind::caller ? Style::dim
                                                               : Style::plain;
         canvas_.put(line, rail,
-                    event.clash                     ? glyphs_.clash
-                    : event.kind == EventKind::call ? glyphs_.call
-                                                    : glyphs_.step,
+                    event.clash                       ? glyphs_.clash
+                    : event.kind == EventKind::call   ? glyphs_.call
+                    : event.kind == EventKind::folded ? glyphs_.folded
+                                                      : glyphs_.step,
                     style);
         for (std::size_t i = 0; i < labels_[index].size(); ++i) {
             canvas_.put(line + i, rail + 2, labels_[index][i], style);
@@ -239,6 +242,9 @@ std::string to_terminal(const Diagram& diagram, const TerminalOptions& options) 
         if (!text.empty()) text += ranks_line("take part, not drawn", less.hidden, options);
     }
     if (text.empty()) text = to_list(diagram, options, glyphs);
+    for (const std::string& line : meanwhile_lines(diagram)) {
+        text += fmt::format("{:{}}{}\n", "", kIndent, line);
+    }
     return text + ranks_line("not involved", diagram.idle, options);
 }
 

@@ -105,8 +105,9 @@ private:
     }
 
     void put(const Instruction& instruction) {
-        const auto& [action, pipe, line, joined] = instruction;
+        const auto& [action, pipe, line, joined, round] = instruction;
         static_cast<void>(line);
+        static_cast<void>(round);
         digest_.add(std::uint64_t{action.index()});
         std::visit([&](const auto& what) { put(what); }, action);
         put(pipe, joined);
@@ -118,9 +119,10 @@ private:
     }
 
     void put(const Plan& plan) {
-        const auto& [kernel, rank, nranks, buffers, tile_bytes, instructions, advance, source] =
-            plan;
+        const auto& [kernel, rank, nranks, buffers, tile_bytes, instructions, advance, source,
+                     notes] = plan;
         static_cast<void>(source);
+        static_cast<void>(notes);
         put(kForm, kernel, rank, nranks, buffers, tile_bytes, instructions, advance);
     }
 

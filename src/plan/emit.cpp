@@ -160,7 +160,7 @@ void Specialiser::emit(const Expression& call, Action action) {
              fmt::format("the plan has more than {} instructions", options_.max_instructions));
     }
     const Span span = call.span().line != 0 ? call.span() : statement();
-    plan_.instructions.push_back({std::move(action), Pipe::none, span.line});
+    plan_.instructions.push_back({std::move(action), Pipe::none, span.line, false, round_here()});
 }
 
 void Specialiser::emit_copy(const Expression& call, const Range& dst, const Range& src) {

@@ -15,7 +15,8 @@ Plan for_host(const Plan& plan) {
     for (const std::uint32_t index : pipe_order(plan)) {
         const Instruction& instruction = plan.instructions[index];
         if (is_pipe_sync(instruction.action)) continue;
-        result.instructions.push_back({instruction.action, Pipe::none, instruction.line});
+        result.instructions.push_back(
+            {instruction.action, Pipe::none, instruction.line, false, instruction.round});
     }
     result = fuse(std::move(result));
     validate(result);

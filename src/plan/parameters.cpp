@@ -71,7 +71,9 @@ void Specialiser::bind_table(const Parameter& parameter) {
 
 void Specialiser::add_buffer(const Parameter& parameter) {
     const ir::Var& var = parameter.var();
-    const std::uint64_t count = product(parameter, shape_of(parameter));
+    const std::vector<std::int64_t> shape = shape_of(parameter);
+    const std::uint64_t count = product(parameter, shape);
+    if (notes_) notes_->shapes.emplace_back(shape.begin(), shape.end());
     Buffer buffer;
     buffer.name = var.name;
     buffer.direction = parameter.origin->direction;

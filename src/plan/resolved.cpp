@@ -94,7 +94,8 @@ private:
     Definition statement(const ir::Let& let) { return {slot_of(*let.var), expression(let.value)}; }
     Command statement(const ir::Eval& eval) { return {expression(eval.call)}; }
     Loop statement(const ir::ForStmt& loop) {
-        Loop result{slot_of(*loop.var), expression(loop.lo), expression(loop.hi), {}, {}};
+        Loop result{
+            slot_of(*loop.var), loop.var->name, expression(loop.lo), expression(loop.hi), {}, {}};
         for (const ir::Carried& carried : loop.carried) {
             result.carried.push_back(
                 {slot_of(*carried.inner), slot_of(*carried.result), expression(carried.init)});

@@ -96,6 +96,7 @@ struct Loop {
         Operand init;
     };
     Slot counter;
+    std::string_view name;  // of the counter
     Operand lo, hi;
     std::vector<Carried> carried;
     Body body;

@@ -6,6 +6,7 @@
 #include <optional>
 
 #include "plan/access.hpp"
+#include "plan/notes.hpp"
 #include "plan/range_index.hpp"
 #include "plan/tile_blocks.hpp"
 
@@ -78,6 +79,10 @@ private:
         if (chain != kNoWork) {
             use(reduce.src.front());
             sources = std::move(std::get<Reduce>(held_[chain].work.action).src);
+            // What several rounds reduce is of none of them.
+            if (plan_.notes) {
+                instruction.round = common_round(plan_, instruction.round, held_[chain].work.round);
+            }
         }
         const std::size_t taken = sources.size();
         for (std::size_t i = chain != kNoWork; i < reduce.src.size(); ++i) {

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Loops are unrolled, branches taken and values carried: what is left is a list of instructions.
+#include <algorithm>
+
 #include <fmt/format.h>
 
 #include "peal/error.hpp"
@@ -20,6 +22,15 @@ void require_time(const CompileOptions& options, int rank, int nranks) {
     throw Error(
         Fault::bound,
         fmt::format("the time is over before the plan of rank {} of {} is made", rank, nranks));
+}
+
+// Lowering tells counters of one name apart by a number: peer, peer_1. In the text they are one.
+std::string_view as_written(std::string_view name, std::string_view line) {
+    const std::size_t digits = name.find_last_not_of("0123456789");
+    const bool is_numbered = digits != std::string_view::npos && digits > 0 &&
+                             digits + 1 < name.size() && name[digits] == '_';
+    if (!is_numbered || line.find(name) != std::string_view::npos) return name;
+    return name.substr(0, digits);
 }
 
 void require_rank(int rank, int nranks) {
@@ -44,6 +55,7 @@ Specialiser::Specialiser(const ResolvedKernel& kernel, const Bindings& bindings,
     plan_.rank = rank;
     plan_.nranks = nranks;
     plan_.source = kernel.source;
+    if (kernel.source) notes_ = std::make_shared<PlanNotes>();
     define(kRankSlot, AffineInteger{rank, 0, 0});
     define(kNranksSlot, AffineInteger{nranks, 0, 0});
     bind_parameters();
@@ -51,6 +63,7 @@ Specialiser::Specialiser(const ResolvedKernel& kernel, const Bindings& bindings,
 
 Plan Specialiser::run() && {
     run_body(kernel_.body);
+    plan_.notes = std::move(notes_);
     return std::move(plan_);
 }
 
@@ -79,14 +92,41 @@ void Specialiser::carry_out(const Loop& loop, Span span) {
     std::vector<KernelValue> carried;
     carried.reserve(loop.carried.size());
     for (const Loop::Carried& value : loop.carried) carried.push_back(evaluate(*value.init));
+    if (notes_) {
+        loops_.push_back({name_number(as_written(loop.name, kernel_.source->line(span.line)))});
+    }
     for (std::int64_t i = lo; i < hi; ++i) {
         count_round(span);
+        if (notes_) loops_.back() = {loops_.back().name, i, 0};
         define(loop.counter, AffineInteger{i, 0, 0});
         for (std::size_t c = 0; c < carried.size(); ++c) define(loop.carried[c].inner, carried[c]);
         run_body(loop.body);
         evaluate_all(loop.body.yields, carried);
     }
+    if (notes_) loops_.pop_back();
     for (std::size_t c = 0; c < carried.size(); ++c) define(loop.carried[c].result, carried[c]);
+}
+
+std::uint32_t Specialiser::name_number(std::string_view name) {
+    std::vector<std::string>& names = notes_->names;
+    const auto it = std::find(names.begin(), names.end(), name);
+    const auto number = static_cast<std::uint32_t>(it - names.begin());
+    if (it == names.end()) names.emplace_back(name);
+    return number;
+}
+
+// The round that an instruction is written down in.
+std::uint32_t Specialiser::round_here() {
+    if (loops_.empty() || loops_.back().round != 0) return loops_.empty() ? 0 : loops_.back().round;
+    std::uint32_t around = 0;
+    for (OpenLoop& loop : loops_) {
+        if (loop.round == 0) {
+            notes_->rounds.push_back({around, loop.name, loop.value});
+            loop.round = static_cast<std::uint32_t>(notes_->rounds.size());
+        }
+        around = loop.round;
+    }
+    return around;
 }
 
 void Specialiser::carry_out(const Branch& branch, Span) {

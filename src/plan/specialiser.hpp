@@ -7,6 +7,7 @@
 
 #include "peal/compile.hpp"
 #include "plan/evaluate.hpp"
+#include "plan/notes.hpp"
 #include "plan/resolved.hpp"
 
 namespace peal {
@@ -71,11 +72,22 @@ private:
     TileValue load_from(const Expression& call, const Range& source);
     void emit_copy(const Expression& call, const Range& dst, const Range& src);
     void emit(const Expression& call, Action action);
+    std::uint32_t round_here();
 
     const ResolvedKernel& kernel_;
     const Bindings& bindings_;
     const CompileOptions& options_;
+    // A loop that is being carried out. Its round is written down when an instruction needs it.
+    struct OpenLoop {
+        std::uint32_t name = 0;
+        std::int64_t value = 0;
+        std::uint32_t round = 0;
+    };
+    std::uint32_t name_number(std::string_view name);
+
     Plan plan_;
+    std::shared_ptr<PlanNotes> notes_;  // only where there is a source: nobody else is told
+    std::vector<OpenLoop> loops_;
     std::deque<Table> tables_;  // stable: variables point into it
     std::uint64_t rounds_ = 0;
 };

@@ -12,6 +12,7 @@
 
 #include "plan/access.hpp"
 #include "plan/names.hpp"
+#include "plan/notes.hpp"
 #include "plan/source_place.hpp"
 
 namespace peal {
@@ -97,9 +98,15 @@ private:
         return std::to_string(value.constant + value.per_generation * *options_.generation);
     }
     std::string cell(const Cell& cell) const {
-        return fmt::format("{}[{}]{}", buffer(cell.buffer), cell.index, whose(cell.rank));
+        const std::vector<std::uint64_t>* shape = shape_for(cell.buffer);
+        return fmt::format("{}{}{}", buffer(cell.buffer),
+                           shape ? index_text(*shape, cell.index) : fmt::format("[{}]", cell.index),
+                           whose(cell.rank));
     }
 
+    const std::vector<std::uint64_t>* shape_for(std::uint16_t index) const {
+        return options_.elements ? shape_of(plan_, index) : nullptr;
+    }
     bool is_whole(const Range& range) const {
         if (range.buffer != kTile && range.buffer >= plan_.buffers.size()) return false;
         const std::uint64_t bytes =
@@ -108,6 +115,11 @@ private:
     }
     std::string bytes(const Range& range) const {
         if (options_.brief && is_whole(range)) return "";
+        if (const std::vector<std::uint64_t>* shape = shape_for(range.buffer)) {
+            const Element element = plan_.buffers[range.buffer].element;
+            const auto text = element_text(*shape, element, range.offset, range.length);
+            if (text) return *text;
+        }
         return fmt::format("[{}..{})", range.offset, end_of(range));
     }
     std::string range(const Range& range) const {

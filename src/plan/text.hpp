@@ -17,9 +17,16 @@ struct TextOptions {
     // Values are those of this generation of the signal that the instruction names; without one
     // they are sums: "generation + 1".
     std::optional<std::int64_t> generation = {};
+    // Elements of the declared shape where there is one: "slot[0][0;3]". Otherwise bytes.
+    bool elements = false;
 };
 
 // The own rank is left out: `data` is the own window and `data@2` the one of rank 2.
 std::string to_text(const Instruction& instruction, const Plan& plan, const TextOptions& options);
+
+// As reports say it.
+inline std::string report_text(const Instruction& instruction, const Plan& plan) {
+    return to_text(instruction, plan, {.elements = true});
+}
 
 }  // namespace peal

@@ -242,6 +242,20 @@ TEST(Redundant, NotifiesThatOnlySaveTime) {
                                                         "notify signal[1]@0 = generation + 1"));
 }
 
+// Each call is three steps longer without: the peer waits for the second notify.
+TEST(Redundant, SaysWhatItDoesToTheCriticalPath) {
+    const Plans plans = mesh_allreduce(2, 8);
+    CheckOptions options;
+    options.find_redundant = true;
+    const CheckReport report = check_one(plans.list(), nullptr, options);
+    ASSERT_EQ(report.redundant.size(), 2u);
+    for (const Redundant& sync : report.redundant) {
+        EXPECT_EQ(sync.steps_with, 24u);
+        EXPECT_EQ(sync.steps_without, 33u);
+    }
+    EXPECT_FALSE(report.redundant_cut);
+}
+
 TEST(Redundant, AWaitForWhatIsKnown) {
     Plans plans = mesh_barrier(2, NotifyOp::set, now(1), Compare::ge, now(1), 1);
     Plan& plan = plans.list()[1];

@@ -10,6 +10,7 @@
 namespace peal::test {
 namespace check_test {
 
+using ::testing::EndsWith;
 using ::testing::HasSubstr;
 using ::testing::StartsWith;
 
@@ -44,14 +45,14 @@ TEST(PealCheck, AfterOtherCollectivesOnTheSameWindows) {
     EXPECT_EQ(ran.exit_code, 0) << ran.out << ran.err;
 }
 
-TEST(PealCheck, ViolationNamesInstructionsLinesAndBytes) {
+TEST(PealCheck, ViolationNamesInstructionsLinesAndMemory) {
     const TemporaryFile file("racy.peal", kRacy);
     const Ran ran = peal({"check", file.path(), "-n", "2", "--set", "n=4"});
     EXPECT_EQ(ran.exit_code, 1);
     EXPECT_EQ(ran.err, "");
     EXPECT_THAT(ran.out, HasSubstr("data race: "));
     EXPECT_THAT(ran.out, HasSubstr(file.path() + ":2: data = inp\n"));
-    EXPECT_THAT(ran.out, HasSubstr("  bytes:    data@"));
+    EXPECT_THAT(ran.out, HasSubstr("  memory:   data@1[0;4]\n"));
     EXPECT_THAT(ran.out, HasSubstr("✗ copy data <- inp"));
 }
 
@@ -298,13 +299,68 @@ TEST(PealCheck, ExplainListsWhatOrdersConflicts) {
     EXPECT_THAT(ran.out, HasSubstr("      lets pass  "));
 }
 
-TEST(PealCheck, RedundantSynchronisationIsReportedNotAnError) {
-    const TemporaryFile file("twice.peal",
-                             "kernel twice(sig: window i32[nranks]) {\n"
-                             "    barrier(sig)\n    barrier(sig)\n}\n");
-    const Ran ran = peal({"check", file.path(), "-n", "2", "--redundant"});
+TEST(PealCheck, AloneRedundantPerRankCountWithItsCriticalPath) {
+    const std::string mesh = "examples/mesh_allreduce.peal";
+    const Ran ran = peal({"check", mesh, "-n", "2..3", "--redundant"});
     EXPECT_EQ(ran.exit_code, 0) << ran.out << ran.err;
-    EXPECT_THAT(ran.out, HasSubstr("redundant: "));
+    EXPECT_THAT(
+        ran.out,
+        HasSubstr("\n2 ranks: 2 alone redundant (without any one everything still proves, without "
+                  "several it may not):\n"
+                  "  rank 0: notify sig[0]@1 = generation + 1 (line 8, peer=1); critical path 24 "
+                  "steps, without it 33\n"
+                  "  rank 1: notify sig[1]@0 = generation + 1 (line 8, peer=0); critical path 24 "
+                  "steps, without it 33\n"
+                  "\n3 ranks: 6 alone redundant (without any one everything still proves, without "
+                  "several it may not):\n"
+                  "  rank 0: notify sig[0]@1 = generation + 1 (line 8, peer=1); critical path 36 "
+                  "steps, without it 46\n"));
+    EXPECT_THAT(
+        peal({"check", mesh, "-n", "2", "--redundant", "--json"}).out,
+        HasSubstr("        \"critical_path\": 24,\n        \"critical_path_without\": 33\n"));
+}
+
+TEST(PealCheck, NothingIsRedundant) {
+    const Ran ran =
+        peal({"check", "barrier", "--algo", "dissemination", "-n", "2..3", "--redundant"});
+    EXPECT_EQ(ran.exit_code, 0) << ran.out << ran.err;
+    EXPECT_THAT(ran.out, EndsWith("\n2 ranks: no notify or wait is redundant\n"
+                                  "\n3 ranks: no notify or wait is redundant\n"));
+}
+
+constexpr const char* kSlots =
+    R"(kernel slots(inp: in f32[n], out: out f32[n], slot: window f32[2, n], sig: window i32[nranks]) {
+    for t in 0..2 { slot[t] = inp }
+    for peer in peers { notify sig[rank]@peer = epoch(sig) + 1 }
+    for peer in peers { wait sig[peer] >= epoch(sig) + 1 }
+    out = slot@((rank + 1) % nranks)[1]
+    advance sig by 1
+}
+)";
+
+TEST(PealCheck, ReportsSpeakElementsAndLoopValues) {
+    const TemporaryFile file("slots.peal", kSlots);
+    const Ran ran = peal({"check", file.path(), "-n", "2"});
+    EXPECT_THAT(ran.out,
+                HasSubstr("\n  rank 1, call 1: copy slot[1][0;3] <- inp[0;3] (line 2, t=1)\n"));
+    EXPECT_THAT(ran.out, HasSubstr("\n  memory:   slot@1[1][0;3]\n"));
+    const Ran bytes = peal({"check", file.path(), "-n", "2", "--bytes"});
+    EXPECT_THAT(bytes.out,
+                HasSubstr("\n  rank 1, call 1: copy slot[12..24) <- inp[0..12) (line 2, t=1)\n"));
+    EXPECT_THAT(bytes.out, HasSubstr("\n  memory:   slot@1[12..24)\n"));
+}
+
+TEST(PealCheck, ShowsTheCounterexampleOnTheFewestRanks) {
+    const TemporaryFile file("slots.peal", kSlots);
+    const Ran ran = peal({"check", file.path(), "-n", "8"});
+    EXPECT_EQ(ran.exit_code, 1);
+    EXPECT_THAT(ran.out, HasSubstr("\nshown on 2 ranks, the fewest that have it; --full shows it "
+                                   "on 8\n\ndata race: rank 0 "));
+    const Ran full = peal({"check", file.path(), "-n", "8", "--full"});
+    EXPECT_EQ(full.exit_code, 1);
+    EXPECT_THAT(full.out, Not(HasSubstr("shown on")));
+    EXPECT_THAT(full.out, HasSubstr("● notify sig[0]@6 = 1"));
+    EXPECT_THAT(peal({"check", file.path(), "-n", "2..8"}).out, Not(HasSubstr("shown on")));
 }
 
 TEST(PealRunCheck, RefusesToRunWhatDoesNotProve) {

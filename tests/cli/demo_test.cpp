@@ -23,12 +23,12 @@ std::string after_table() {
 Run 20 times on 2 ranks, and compared with golden: ok
 Checked over every order of events: violated
 
-data race: rank 0 (`reduce sum f32 out[0..12) <- data[0..12), data@1[0..12)`, line 9, call 0) reads and rank 1 (`copy data[0..12) <- inp[0..12)`, line 5, call 1) writes data@1[0..12), and nothing orders them
-  rank 0, call 0: reduce sum f32 out[0..12) <- data[0..12), data@1[0..12) (line 9)
+data race: rank 0 (`reduce sum f32 out[0;3] <- data[0;3], data@1[0;3]`, line 9, r=1, call 0) reads and rank 1 (`copy data[0;3] <- inp[0;3]`, line 5, call 1) writes data@1[0;3], and nothing orders them
+  rank 0, call 0: reduce sum f32 out[0;3] <- data[0;3], data@1[0;3] (line 9, r=1)
       examples/broken/hasty_allreduce.peal:9: for r in 1..nranks { acc = acc + data@r }
-  rank 1, call 1: copy data[0..12) <- inp[0..12) (line 5)
+  rank 1, call 1: copy data[0;3] <- inp[0;3] (line 5)
       examples/broken/hasty_allreduce.peal:5: data = inp
-  bytes:    data@1[0..12)
+  memory:   data@1[0;3]
 
   rank 0                    rank 1
   ┄ call 0                  ┄ call 0
@@ -43,7 +43,7 @@ data race: rank 0 (`reduce sum f32 out[0..12) <- data[0..12), data@1[0..12)`, li
   │                         ● caller stages
   ✗ sum out <- data@0..1    ✗ copy data <- inp
   ╰━━━━━━━━━━━━━━━━━━━━━━━━━╯
-    data race: data@1[0..12)
+    data race: data@1[0;3]
 
 Try next, at the top of the sources:
   build/peal check examples/broken/hasty_allreduce.peal -n 2..4 --expect allreduce --svg race.svg

@@ -7,6 +7,7 @@
 #include "peal/collective.hpp"
 #include "peal/compile.hpp"
 #include "plan/compile_rank.hpp"
+#include "plan/notes.hpp"
 #include "plan/support.hpp"
 
 namespace peal {
@@ -31,8 +32,10 @@ TEST(PlanDigest, IsTheSameOnEveryMachine) {
     EXPECT_EQ(digest(Plan{}), "f9b6d8852fde36d0bc6309b406566b00");
 }
 
-TEST(PlanDigest, DoesNotDependOnLinesAndSource) {
+TEST(PlanDigest, DoesNotDependOnLinesSourceAndNotes) {
     Plan plan = whole_plan();
+    plan.notes = std::make_shared<const PlanNotes>(PlanNotes{{{7}}, {"t"}, {{0, 0, 3}}});
+    for (Instruction& instruction : plan.instructions) instruction.round = 1;
     plan.source = std::make_shared<const Source>("other.peal", "other");
     for (Instruction& instruction : plan.instructions) instruction.line += 5;
     EXPECT_EQ(digest(plan), digest(whole_plan()));
