@@ -10,8 +10,8 @@
 #include "check/misuse.hpp"
 #include "check/rank_writer.hpp"
 #include "check/signal_rules.hpp"
-#include "plan/signal_value.hpp"
 #include "plan/notes.hpp"
+#include "plan/signal_value.hpp"
 
 namespace peal::checker {
 namespace {

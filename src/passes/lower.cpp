@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The passes, in order. The verifier looks at the program after each.
+#include "peal/lower.hpp"
 #include "ir/verify.hpp"
 #include "passes/pipeline.hpp"
-#include "peal/lower.hpp"
 
 namespace peal {
 namespace passes {

@@ -7,8 +7,8 @@
 #include "ir/verify.hpp"
 #include "passes/support.hpp"
 #include "peal/collective.hpp"
-#include "peal/lower.hpp"
 #include "peal/error.hpp"
+#include "peal/lower.hpp"
 
 namespace peal {
 namespace lower_composite_ops_test {
