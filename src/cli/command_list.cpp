@@ -9,7 +9,7 @@
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
 
-#include ""
+#include "language/names.hpp"
 #include "peal/error.hpp"
 
 namespace peal::cli {

@@ -233,7 +233,7 @@ void Progress::log_call() const {
         what = describe(call_.stamp);
         how = &routine == meeting_.get()
                   ? "all meet"
-                  : fmt::format("{}, {} bytes", routine.mode, message_bytes(routine));
+                  : fmt::format("{}, {} bytes", routine.collective.mode, message_bytes(routine));
     }
     const std::string line = fmt::format("peal: rank {}: call {}: {}{}: {}, {:.1f} us\n",
                                          members_.rank, call_.place.turn.number, what,
