@@ -63,10 +63,12 @@ std::string spec_of(const Collective& collective) {
                        static_cast<int>(placement), stage_bytes, fmt::join(counts, " "));
 }
 
-std::string digest_of(const std::vector<Plan>& plans) {
+// Of the plans, and of what they are meant to do: the same plans may be meant to do different
+// things.
+std::string name_of(const std::vector<Plan>& plans, const std::string& spec = "-") {
     Digest set;
     for (const Plan& plan : plans) set.add(digest(plan));
-    return set.text();
+    return set.text() + "." + Digest().add(spec).text();
 }
 
 template <class TextOf>
@@ -91,28 +93,30 @@ void record_run(const Plan& plan) {
 
 void record_set(const std::vector<Plan>& plans, CallOrder order) {
     if (!records_runs()) return;
-    write_once(digest_of(plans), order,
+    write_once(name_of(plans), order,
                [&] { return fmt::format("{}\n-\n{}", plans.size(), to_json(plans)); });
 }
 
 void record_set(const std::vector<Plan>& plans, CallOrder order, const Collective& collective) {
     if (!records_runs()) return;
-    write_once(digest_of(plans), order, [&] {
-        return fmt::format("{}\n{}\n{}", plans.size(), spec_of(collective), to_json(plans));
-    });
+    const std::string spec = spec_of(collective);
+    write_once(name_of(plans, spec), order,
+               [&] { return fmt::format("{}\n{}\n{}", plans.size(), spec, to_json(plans)); });
 }
 
 void record_compiled(const std::vector<Plan>& plans, CallOrder order,
                      const Collective& collective) {
     if (!records_runs()) return;
-    write_once(digest_of(plans), order,
-               [&] { return fmt::format("{}\n{}\n", plans.size(), spec_of(collective)); });
+    const std::string spec = spec_of(collective);
+    write_once(name_of(plans, spec), order,
+               [&] { return fmt::format("{}\n{}\n", plans.size(), spec); });
 }
 
 void record_compiled(int nranks, CallOrder order, const Collective& collective) {
     if (!records_runs()) return;
     const std::string text = fmt::format("{}\n{}\n", nranks, spec_of(collective));
-    write_once(Digest().add(text).text(), order, [&] { return text; });
+    const std::string name = Digest().add(text).text();
+    write_once(name + "." + name, order, [&] { return text; });
 }
 
 }  // namespace peal

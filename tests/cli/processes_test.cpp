@@ -66,9 +66,10 @@ TEST(Processes, DeadlockEndsWithTheTimeoutAndNamesTheWait) {
     EXPECT_EQ(ran.exit_code, 1);
     EXPECT_EQ(ran.out, "");
     for (const char* rank : {"0", "1"}) {
-        EXPECT_THAT(ran.err, HasSubstr(std::string("kernel stuck on rank ") + rank +
-                                       ", instruction 0  wait sig[0] >= 1   (" + file.path() +
-                                       ":2: \"wait sig[0] >= 1\")\n  sees 0\n"));
+        EXPECT_THAT(ran.err, HasSubstr(std::string("  rank ") + rank +
+                                       ": in kernel stuck (call 3)\n    instruction 0  wait sig[0] "
+                                       ">= 1   (" +
+                                       file.path() + ":2: \"wait sig[0] >= 1\")\n    sees 0\n"));
     }
     EXPECT_THAT(ran.err,
                 AllOf(HasSubstr("timeout: rank "),

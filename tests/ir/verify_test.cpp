@@ -165,7 +165,7 @@ TEST(Structure, DumpNamesEveryField) {
               "            element: 7\n"
               "            shape: [0]\n"
               "        value: \n"
-              "          op: 9\n"
+              "          op: 10\n"
               "          lhs: \n"
               "            value: 1\n"
               "          rhs: \n"

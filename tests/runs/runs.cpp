@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "runs/runs.hpp"
 
+#include <algorithm>
 #include <fstream>
 #include <iterator>
 #include <sstream>
@@ -67,19 +68,28 @@ Runs read_runs(const fs::path& directory) {
     Runs runs;
     std::ifstream from(directory / "runs");
     for (std::string digest, what; from >> digest && std::getline(from, what);) {
-        runs.carried_out.try_emplace(digest, what.substr(1));
+        std::string& commands = runs.carried_out[digest];
+        if (commands.find(what) == std::string::npos)
+            commands += commands.empty() ? what.substr(1) : ";" + what;
     }
-    std::map<std::string, PlanSet> sets;
+    // Who carries plans out may know more of them than who makes them ready: what they are for, and
+    // that all ranks return from a call before the next.
+    std::map<std::string, std::vector<PlanSet>> same_plans;
     for (const auto& entry : fs::directory_iterator(directory)) {
         const std::string kind = entry.path().extension();
         if (kind != ".free" && kind != ".together") continue;
-        PlanSet read = read_set(entry.path());
-        const auto [at, is_new] = sets.try_emplace(entry.path().stem(), read);
-        if (is_new) continue;
-        at->second.is_free = false;
-        if (!at->second.collective) at->second.collective = std::move(read.collective);
+        same_plans[entry.path().stem().stem()].push_back(read_set(entry.path()));
     }
-    for (auto& [name, set] : sets) runs.sets.push_back(std::move(set));
+    for (auto& [name, sets] : same_plans) {
+        const auto is_known = [](const PlanSet& set) { return set.collective.has_value(); };
+        const bool is_free =
+            std::all_of(sets.begin(), sets.end(), [](const PlanSet& set) { return set.is_free; });
+        const bool any_known = std::any_of(sets.begin(), sets.end(), is_known);
+        for (PlanSet& set : sets) {
+            set.is_free = is_free;
+            if (!any_known || is_known(set)) runs.sets.push_back(std::move(set));
+        }
+    }
     return runs;
 }
 
