@@ -135,8 +135,8 @@ struct KernelArgument {
     KernelArgument(const WindowMemory& memory)  // NOLINT(google-explicit-constructor)
         : symmetric(&memory) {}
     template <Writable B>
-    KernelArgument(B&& buffer)  // NOLINT(google-explicit-constructor)
-        : KernelArgument(Memory(buffer), true) {}
+    // NOLINTNEXTLINE(google-explicit-constructor,bugprone-forwarding-reference-overload)
+    KernelArgument(B&& buffer) : KernelArgument(Memory(buffer), true) {}
     template <Readable B>
     requires(!Writable<const B&>)
         KernelArgument(const B& buffer)  // NOLINT(google-explicit-constructor)

@@ -43,6 +43,7 @@ public:
     // Error(usage). Const memory can be read only.
     template <class B>
     requires WritableRange<std::remove_reference_t<B>>
+    // NOLINTNEXTLINE(bugprone-forwarding-reference-overload): the concept keeps copies apart
     explicit Tensor(B&& memory) : Tensor(Memory(memory)) {}
     template <class B>
     requires WritableRange<std::remove_reference_t<B>> Tensor(B&& memory, Dimensions shape)

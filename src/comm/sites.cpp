@@ -22,7 +22,7 @@ std::string text_of_site(CallSite at) {
 std::uint32_t Sites::number_of(CallSite at) {
     if (at.file == nullptr) return 0;
     const auto file = reinterpret_cast<std::uintptr_t>(at.file);
-    for (std::size_t place = file + 7 * at.line;; ++place) {
+    for (std::size_t place = file + std::size_t{7} * at.line;; ++place) {
         Known& known = known_[place % known_.size()];
         if (known.number != 0 && known.at == at) return known.number;
         if (known.number != 0) continue;

@@ -28,7 +28,7 @@ private:
 
     Member& member_;
     std::uint32_t count_ = 0;
-    std::array<Known, 4 * Member::kSites> known_;  // by a hash, or behind it
+    std::array<Known, std::size_t{4} * Member::kSites> known_;  // by a hash, or behind it
 };
 
 // ", at train.cpp:31", or nothing. The number must have been read from the member's log.
