@@ -15,7 +15,7 @@ namespace debugging_doc_test {
 
 std::vector<std::string> comparable_lines(std::string text) {
     const std::pair<const char*, const char*> changes[] = {
-        {" +[0-9]+\\.[0-9] us", " <time>"},
+        {" +[0-9]+(\\.[0-9]+)? (ns|us|ms|s)\\b", " <time>"},
         {"timeout: rank [0-9]+", "timeout: rank <some>"},
         {"launch: rank [0-9]+: the", "launch: rank <some>: the"},
     };
