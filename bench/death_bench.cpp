@@ -3,8 +3,6 @@
 // does nothing else, and beside processes that want every core. The last row is about the system
 // alone: how late a process is that wakes up every millisecond beside the same company.
 #include <sys/mman.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <atomic>
@@ -19,6 +17,7 @@
 
 #include <fmt/format.h>
 
+#include "noise.hpp"
 #include "peal/communicator.hpp"
 #include "peal/error.hpp"
 
@@ -38,31 +37,6 @@ struct Notes {
 };
 
 Clock::rep now() { return Clock::now().time_since_epoch().count(); }
-
-// Processes that use all the time they get.
-class Company {
-public:
-    explicit Company(int size) {
-        for (int i = 0; i < size; ++i) {
-            const pid_t pid = fork();
-            if (pid == 0) {
-                for (volatile unsigned long work = 0;;) work = work + 1;
-            }
-            pids_.push_back(pid);
-        }
-    }
-    ~Company() {
-        for (const pid_t pid : pids_) {
-            kill(pid, SIGKILL);
-            waitpid(pid, nullptr, 0);
-        }
-    }
-    Company(const Company&) = delete;
-    Company& operator=(const Company&) = delete;
-
-private:
-    std::vector<pid_t> pids_;
-};
 
 // The victim dies in a call, after some; the others note when they have their error.
 void live_and_die(Communicator& comm, int victim, int calls, Notes& notes) {
@@ -97,7 +71,7 @@ void print_row(std::string_view what, std::vector<double> times, std::string_vie
 }
 
 void death_to_error(int company, int trials, Notes& notes) {
-    const Company busy(company);
+    const bench::Noise busy(company, false);
     std::vector<double> times;
     for (int trial = 0; trial < trials; ++trial) {
         times.push_back(milliseconds_to_the_last(trial, notes));
@@ -109,7 +83,7 @@ void death_to_error(int company, int trials, Notes& notes) {
 }
 
 void lateness(int company, int naps) {
-    const Company busy(company);
+    const bench::Noise busy(company, false);
     std::vector<double> late;
     for (int nap = 0; nap < naps; ++nap) {
         const Clock::time_point due = Clock::now() + std::chrono::milliseconds(1);

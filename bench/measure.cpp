@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "measure.hpp"
 
-#include <sys/resource.h>
-
 #include <chrono>
 #include <stdexcept>
 
+#include "cpu_time.hpp"
 #include "pacer.hpp"
 #include "pattern.hpp"
 #include "spin.hpp"
@@ -17,16 +16,6 @@ using Clock = std::chrono::steady_clock;
 
 std::int64_t nanoseconds(Clock::time_point time) {
     return std::chrono::nanoseconds(time.time_since_epoch()).count();
-}
-
-double seconds_of(const timeval& time) {
-    return static_cast<double>(time.tv_sec) + static_cast<double>(time.tv_usec) * 1e-6;
-}
-
-double cpu_seconds() {
-    rusage usage{};
-    getrusage(RUSAGE_SELF, &usage);
-    return seconds_of(usage.ru_utime) + seconds_of(usage.ru_stime);
 }
 
 std::uint64_t pack(Batch batch) { return std::uint64_t{batch.calls} << 1 | (batch.timed ? 1 : 0); }

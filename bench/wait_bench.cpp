@@ -1,31 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
 // What a rank that waits for a late peer takes of its core, against its limit.
 #include <fmt/format.h>
-#include <sys/resource.h>
 
 #include <chrono>
 #include <thread>
 
+#include "cpu_time.hpp"
 #include "peal/communicator.hpp"
 
 namespace {
 
 using Clock = std::chrono::steady_clock;
+using peal::bench::cpu_seconds;
 
 struct Case {
     std::chrono::microseconds late;
     int calls;
     double most;  // share of a core; 0: no limit, only told
 };
-
-double cpu_seconds() {
-    rusage usage{};
-    getrusage(RUSAGE_SELF, &usage);
-    const auto seconds = [](const timeval& time) {
-        return static_cast<double>(time.tv_sec) + static_cast<double>(time.tv_usec) * 1e-6;
-    };
-    return seconds(usage.ru_utime) + seconds(usage.ru_stime);
-}
 
 void measure(peal::Communicator& comm, const Case& wait) {
     comm.barrier();

@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "load.hpp"
 
-#include <sys/resource.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <chrono>
 #include <fstream>
 #include <string>
+
+#include "cpu_time.hpp"
 
 namespace peal::bench {
 namespace {
@@ -27,23 +28,13 @@ double busy_seconds() {
            static_cast<double>(sysconf(_SC_CLK_TCK));
 }
 
-double driver_seconds() {
-    rusage usage{};
-    getrusage(RUSAGE_SELF, &usage);
-    const auto seconds = [](const timeval& time) {
-        return static_cast<double>(time.tv_sec) + static_cast<double>(time.tv_usec) * 1e-6;
-    };
-    return seconds(usage.ru_utime) + seconds(usage.ru_stime);
-}
-
 }  // namespace
 
-ForeignLoad::ForeignLoad()
-    : wall_(wall_seconds()), busy_(busy_seconds()), driver_(driver_seconds()) {}
+ForeignLoad::ForeignLoad() : wall_(wall_seconds()), busy_(busy_seconds()), driver_(cpu_seconds()) {}
 
 double ForeignLoad::cores() const {
     const double wall = wall_seconds() - wall_;
-    const double foreign = busy_seconds() - busy_ - (driver_seconds() - driver_) - own_;
+    const double foreign = busy_seconds() - busy_ - (cpu_seconds() - driver_) - own_;
     return wall > 0 ? std::max(0.0, foreign / wall) : 0;
 }
 
