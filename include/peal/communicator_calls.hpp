@@ -83,8 +83,6 @@ struct ConstMemory {
     ConstMemory(const T& variable)  // NOLINT(google-explicit-constructor): it is one
         : data(&variable), count(1), element(element_of<T>) {}
 };
-inline ConstMemory memory_of(ConstMemory memory) { return memory; }
-inline Memory writable_memory_of(Memory memory) { return memory; }
 
 template <class B>
 concept Readable = std::is_convertible_v<const B&, ConstMemory>;

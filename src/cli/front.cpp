@@ -3,7 +3,6 @@
 
 #include <fmt/format.h>
 #include <poll.h>
-#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -13,16 +12,14 @@
 #include <cstdlib>
 #include <cstring>
 
+#include "base/children.hpp"
 #include "peal/error.hpp"
-#include "shm/orphans.hpp"
 #include "shm/signal_gate.hpp"
 
 namespace peal::cli {
 namespace {
 
 constexpr int kSignalled = 128;  // and the number of the signal
-
-int pidfd_of(pid_t pid) { return static_cast<int>(syscall(SYS_pidfd_open, pid, 0)); }
 
 [[noreturn]] void refuse() {
     throw Error(Fault::resource, fmt::format("launch: cannot start a process for the ranks: {}",
@@ -58,7 +55,7 @@ int status_of(pid_t child) {
 
 int stand_before(pid_t child) {
     const int status = status_of(child);
-    shm::end_children({});
+    end_children({});
     if (WIFEXITED(status)) return WEXITSTATUS(status);
     const int signal = WTERMSIG(status);
     fmt::print(
@@ -72,7 +69,7 @@ int stand_before(pid_t child) {
 
 int run_behind_front(const std::function<int(int front)>& body) {
     const pid_t front = getpid();
-    shm::adopt_orphans();
+    adopt_orphans();
     std::fflush(nullptr);
     const pid_t child = fork();
     if (child < 0) refuse();

@@ -138,8 +138,7 @@ public:
         if (kind_ == all_to_all_v) {
             return call::all_to_all_v(input_->items(), output_->items(), collective_.counts);
         }
-        return call::between(kind_, memory_of(input_->items()),
-                             writable_memory_of(output_->items()), ReduceOp::sum, root);
+        return call::between(kind_, input_->items(), output_->items(), ReduceOp::sum, root);
     }
 
 private:

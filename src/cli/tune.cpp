@@ -72,22 +72,18 @@ std::vector<int> parse_ranks(const std::vector<std::string>& texts) {
 // ---------------------------------------------------------------------------- what to measure
 
 // Private data is staged: in a line or a ring (push, pull), or through a small window (pipeline);
-// or it is reached. What works on a window works for any size; an allreduce of little data on one
-// is staged like private data.
+// or it is reached. What works on a window works for any size; little data on one may be staged
+// too.
 std::vector<Candidate> candidates_for(CollectiveKind kind, bool on_window, const Effort& effort) {
     std::vector<Candidate> candidates;
     for (const Recipe& recipe : recipes(kind)) {
         const std::string mode(recipe.mode);
-        if (on_window || !facts_of(kind).has_data()) {
-            const bool is_staged =
-                kind == CollectiveKind::allreduce && recipe.reuse == Reuse::later;
-            if (!on_window || offers(kind, mode, Placement::window)) {
-                candidates.push_back({mode});
-            } else if (is_staged) {
-                candidates.push_back({mode, 0, false});
-            }
+        if (!facts_of(kind).has_data() || (on_window && offers(kind, mode, Placement::window))) {
+            candidates.push_back({mode});
         } else if (recipe.reuse == Reuse::later) {
             candidates.push_back({mode, 0, false});
+        } else if (on_window) {
+            continue;
         } else if (collectives::entry(kind, mode).use == collectives::TargetUse::stages_in_ring) {
             for (const std::uint64_t stage : effort.stage_bytes)
                 candidates.push_back({mode, stage});

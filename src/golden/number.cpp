@@ -29,36 +29,21 @@ Number natural(std::uint64_t bits) { return {false, 0, static_cast<std::int64_t>
 
 std::int64_t wrapped(std::uint64_t bits) { return static_cast<std::int64_t>(bits); }
 
+template <class T>
+T combine_plain(ReduceOp op, T a, T b) {
+    switch (op) {
+        case ReduceOp::sum: return a + b;
+        case ReduceOp::prod: return a * b;
+        case ReduceOp::max: return std::max(a, b);
+        case ReduceOp::min: return std::min(a, b);
+    }
+    return T{};
+}
+
+// Sums and products of signed numbers wrap, as those of natural numbers do.
 std::int64_t combine_whole(ReduceOp op, std::int64_t a, std::int64_t b) {
-    const auto x = static_cast<std::uint64_t>(a);
-    const auto y = static_cast<std::uint64_t>(b);
-    switch (op) {
-        case ReduceOp::sum: return wrapped(x + y);
-        case ReduceOp::prod: return wrapped(x * y);
-        case ReduceOp::max: return std::max(a, b);
-        case ReduceOp::min: return std::min(a, b);
-    }
-    return 0;
-}
-
-std::uint64_t combine_natural(ReduceOp op, std::uint64_t a, std::uint64_t b) {
-    switch (op) {
-        case ReduceOp::sum: return a + b;
-        case ReduceOp::prod: return a * b;
-        case ReduceOp::max: return std::max(a, b);
-        case ReduceOp::min: return std::min(a, b);
-    }
-    return 0;
-}
-
-double combine_real(ReduceOp op, double a, double b) {
-    switch (op) {
-        case ReduceOp::sum: return a + b;
-        case ReduceOp::prod: return a * b;
-        case ReduceOp::max: return std::max(a, b);
-        case ReduceOp::min: return std::min(a, b);
-    }
-    return 0;
+    if (op == ReduceOp::max || op == ReduceOp::min) return combine_plain(op, a, b);
+    return wrapped(combine_plain(op, static_cast<std::uint64_t>(a), static_cast<std::uint64_t>(b)));
 }
 
 }  // namespace
@@ -105,10 +90,10 @@ void store(Element element, std::byte* to, const Number& number) {
 }
 
 Number combine(ReduceOp op, const Number& a, const Number& b) {
-    if (a.floating) return real(combine_real(op, a.real, b.real));
+    if (a.floating) return real(combine_plain(op, a.real, b.real));
     if (!a.natural) return whole(combine_whole(op, a.whole, b.whole));
-    return natural(combine_natural(op, static_cast<std::uint64_t>(a.whole),
-                                   static_cast<std::uint64_t>(b.whole)));
+    return natural(combine_plain(op, static_cast<std::uint64_t>(a.whole),
+                                 static_cast<std::uint64_t>(b.whole)));
 }
 
 std::string to_text(const Number& number) {

@@ -7,23 +7,18 @@
 #include <poll.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
-#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <array>
 #include <cerrno>
-#include <charconv>
 #include <csignal>
 #include <cstring>
-#include <filesystem>
-#include <fstream>
-#include <iterator>
 #include <limits>
-#include <vector>
 
 #include <fmt/format.h>
 
+#include "base/children.hpp"
 #include "peal/error.hpp"
 #include "pto/descriptor.hpp"
 
@@ -40,10 +35,6 @@ int wait_for(pid_t child) {
     while (waitpid(child, &status, 0) < 0 && errno == EINTR) {
     }
     return status;
-}
-
-Descriptor pidfd_of(pid_t child) {
-    return Descriptor(static_cast<int>(syscall(SYS_pidfd_open, child, 0)));
 }
 
 // ---------------------------------------------------------------------------- the child
@@ -75,51 +66,9 @@ struct Outcome {
     int status = 0;  // as waitpid gives it
 };
 
-pid_t parent_of(const std::filesystem::path& process) {
-    std::ifstream file(process / "stat");
-    const std::string text{std::istreambuf_iterator<char>(file), {}};
-    // "12 (name) S 11 ...": a name may have parentheses in it.
-    const std::size_t after = text.rfind(')');
-    if (after == std::string::npos || after + 4 >= text.size()) return 0;
-    pid_t parent = 0;
-    std::from_chars(text.data() + after + 4, text.data() + text.size(), parent);
-    return parent;
-}
-
-std::vector<pid_t> own_children() {
-    std::vector<pid_t> children;
-    std::error_code error;
-    const pid_t self = getpid();
-    for (std::filesystem::directory_iterator at("/proc", error), end; !error && at != end;
-         at.increment(error)) {
-        const std::string name = at->path().filename();
-        pid_t process = 0;
-        const auto [rest, trouble] =
-            std::from_chars(name.data(), name.data() + name.size(), process);
-        const bool is_process = trouble == std::errc() && rest == name.data() + name.size();
-        if (is_process && parent_of(at->path()) == self) children.push_back(process);
-    }
-    return children;
-}
-
-// Those that are ended leave theirs to us, until there are none.
-void end_descendants() {
-    while (true) {
-        pid_t reaped = 0;
-        do {
-            reaped = waitpid(-1, nullptr, WNOHANG);
-        } while (reaped > 0);
-        if (reaped < 0) return;
-        const std::vector<pid_t> children = own_children();
-        if (children.empty()) return;  // there is no /proc
-        for (const pid_t child : children) kill(child, SIGKILL);
-        waitpid(-1, nullptr, 0);
-    }
-}
-
 // Until it has ended, or the leash is dropped.
 int watch(pid_t child, int leash) {
-    const Descriptor pidfd = pidfd_of(child);
+    const Descriptor pidfd(pidfd_of(child));
     while (true) {
         int status = 0;
         if (waitpid(child, &status, WNOHANG) == child) return status;
@@ -140,7 +89,7 @@ struct Post {
 [[noreturn]] void become_warden(Post& post, const std::function<void(int)>& body) {
     for (const int signal : {SIGINT, SIGTERM, SIGPIPE, SIGCHLD, SIGALRM}) ::signal(signal, SIG_DFL);
     setpgid(0, 0);
-    prctl(PR_SET_CHILD_SUBREAPER, 1);
+    adopt_orphans();
     post.leash.writer.close();
     post.speech.reader.close();
     post.outcome.reader.close();
@@ -158,7 +107,7 @@ struct Post {
     } else {
         outcome.status = watch(child, post.leash.reader.get());
         kill(-child, SIGKILL);
-        end_descendants();
+        end_children({});
     }
     say(post.outcome.writer.get(), &outcome, sizeof(outcome));
     _exit(0);

@@ -5,7 +5,6 @@
 #include <fmt/ranges.h>
 #include <poll.h>
 #include <sys/prctl.h>
-#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -16,10 +15,10 @@
 #include <limits>
 #include <utility>
 
+#include "base/children.hpp"
 #include "peal/error.hpp"
 #include "shm/deadline.hpp"
 #include "shm/inquiry.hpp"
-#include "shm/orphans.hpp"
 #include "shm/standings.hpp"
 
 namespace peal::shm {
@@ -73,7 +72,7 @@ void Supervisor::start(const std::function<int()>& body) {
     const pid_t pid = fork();
     if (pid == 0) become_rank(parent, body);
     if (pid < 0) throw refuse();
-    const auto descriptor = static_cast<int>(syscall(SYS_pidfd_open, pid, 0));
+    const int descriptor = pidfd_of(pid);
     if (descriptor < 0) {
         const Error error = refuse();
         kill(pid, SIGKILL);

@@ -14,6 +14,7 @@
 
 #include "base/thread.hpp"
 #include "peal/error.hpp"
+#include "shm/deadline.hpp"
 
 namespace peal::worker {
 namespace {
@@ -78,7 +79,7 @@ int Keeper::process_of(int rank) const { return processes_[static_cast<std::size
 
 void Keeper::close_soon() {
     if (order_.load() != Order::keep) return;
-    close_at_.store(shm::Clock::now() + options_.close_deadline);
+    close_at_.store(shm::from_now(options_.close_deadline));
     scheduler_->call_when_quiet([this] { ring_self(); });
     order_.store(Order::close);
     ring_self();
@@ -121,7 +122,7 @@ void Keeper::start_devices() {
 }
 
 void Keeper::await_devices() {
-    const shm::Clock::time_point deadline = shm::Clock::now() + options_.start_deadline;
+    const shm::Clock::time_point deadline = shm::from_now(options_.start_deadline);
     for (int rank = 0; rank < arena_->devices(); ++rank) {
         for (;;) {
             arena_->bell().arm();

@@ -3,7 +3,6 @@
 // nothing of the program but its memory: no descriptors, no signal handlers, no blocked signals.
 #include <poll.h>
 #include <sys/prctl.h>
-#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -15,6 +14,7 @@
 
 #include <fmt/format.h>
 
+#include "base/children.hpp"
 #include "peal/error.hpp"
 #include "shm/fence.hpp"
 #include "worker/crew.hpp"
@@ -68,8 +68,7 @@ public:
                 become_device(arena, host, rank, numbers[static_cast<std::size_t>(rank)],
                               host_bell);
             }
-            const auto descriptor =
-                pid < 0 ? -1 : static_cast<int>(syscall(SYS_pidfd_open, pid, 0));
+            const auto descriptor = pid < 0 ? -1 : pidfd_of(pid);
             if (descriptor < 0) {
                 const int error = errno;
                 if (pid > 0) kill_and_reap(pid);

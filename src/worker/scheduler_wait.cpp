@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "shm/deadline.hpp"
 #include "worker/deadlock.hpp"
 #include "worker/scheduler.hpp"
 
@@ -15,11 +16,6 @@ namespace {
 // As long as a short task takes. After that, two switches of context more do not matter.
 constexpr std::chrono::microseconds kSpin{200};
 constexpr int kSpinsPerYield = 64;
-
-Clock::time_point deadline_after(std::chrono::nanoseconds limit) {
-    const Clock::time_point now = Clock::now();
-    return limit < shm::kNoDeadline - now ? now + limit : shm::kNoDeadline;
-}
 
 }  // namespace
 
@@ -98,7 +94,7 @@ bool Scheduler::wait_for(const TaskPtr& task, std::chrono::nanoseconds limit) {
         if (is_host_thread()) expect_no_host_task_before(task);
         const auto over = [&] { return task->is_over(); };
         ++task->awaited;
-        const bool in_time = drive_until(lock, over, deadline_after(limit));
+        const bool in_time = drive_until(lock, over, shm::from_now(limit));
         --task->awaited;
         if (!in_time) return false;
     }

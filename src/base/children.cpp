@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "shm/orphans.hpp"
+#include "base/children.hpp"
 
 #include <poll.h>
 #include <sys/prctl.h>
@@ -20,7 +20,7 @@
 #include <system_error>
 #include <vector>
 
-namespace peal::shm {
+namespace peal {
 namespace {
 
 using SteadyClock = std::chrono::steady_clock;
@@ -62,7 +62,7 @@ bool reap_dead() {
 void await_one(const std::vector<pid_t>& pids, SteadyClock::time_point deadline) {
     std::vector<pollfd> watched;
     for (const pid_t pid : pids) {
-        watched.push_back({static_cast<int>(syscall(SYS_pidfd_open, pid, 0)), POLLIN, 0});
+        watched.push_back({pidfd_of(pid), POLLIN, 0});
     }
     const auto left =
         std::chrono::ceil<std::chrono::milliseconds>(deadline - SteadyClock::now()).count();
@@ -73,6 +73,8 @@ void await_one(const std::vector<pid_t>& pids, SteadyClock::time_point deadline)
 }
 
 }  // namespace
+
+int pidfd_of(pid_t pid) { return static_cast<int>(syscall(SYS_pidfd_open, pid, 0)); }
 
 void adopt_orphans() { prctl(PR_SET_CHILD_SUBREAPER, 1); }
 
@@ -85,9 +87,10 @@ void end_children(std::chrono::milliseconds grace) {
             await_one(pids, deadline);
             continue;
         }
+        if (pids.empty()) return;  // there is no /proc
         for (const pid_t pid : pids) kill(pid, SIGKILL);
         await_one(pids, SteadyClock::now() + kKilled);
     }
 }
 
-}  // namespace peal::shm
+}  // namespace peal
