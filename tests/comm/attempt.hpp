@@ -47,8 +47,7 @@ public:
         const bool gives = task_.kind != CollectiveKind::scatter || rank_ == task_.root;
         const std::vector<T> input = gives ? elements<T>(input_of(task_, rank_)) : std::vector<T>();
         std::vector<T> output(output_of(task_, rank_).size(), element<T>(7));
-        Call call = call::between(task_.kind, memory_of(input), writable_memory_of(output),
-                                  task_.op, task_.root);
+        Call call = call::between(task_.kind, input, output, task_.op, task_.root);
         call.counts = task_.counts;
         comm_.run(call);
         if (gives) expect(input, input_of(task_, rank_), "the input afterwards");
@@ -61,10 +60,8 @@ public:
         fill(input);
         const bool has_single_form =
             task_.kind != CollectiveKind::gather && task_.kind != CollectiveKind::scatter;
-        comm_.run(has_single_form
-                      ? call::in_place(task_.kind, writable_memory_of(buffer), task_.op, task_.root)
-                      : call::between(task_.kind, memory_of(input), writable_memory_of(output),
-                                      task_.op, task_.root));
+        comm_.run(has_single_form ? call::in_place(task_.kind, buffer, task_.op, task_.root)
+                                  : call::between(task_.kind, input, output, task_.op, task_.root));
         if (gets_output(task_, rank_))
             expect(output, output_of(task_, rank_), "in place");
         else

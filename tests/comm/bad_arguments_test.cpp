@@ -30,7 +30,7 @@ std::string refusal(CollectiveKind kind, std::size_t inputs, std::size_t outputs
     return refusal([=](Communicator& comm) {
         const std::vector<float> input(inputs);
         std::vector<float> output(outputs);
-        comm.run(call::between(kind, memory_of(input), writable_memory_of(output)));
+        comm.run(call::between(kind, input, output));
     });
 }
 
@@ -53,7 +53,7 @@ TEST(BadArguments, SizesInPlace) {
         EXPECT_EQ(
             refusal([=](Communicator& comm) {
                 std::vector<float> x(5);
-                comm.run(call::in_place(kind, writable_memory_of(x)));
+                comm.run(call::in_place(kind, x));
             }),
             std::string(name(kind)) +
                 ": the buffer must hold a block per rank: 5 elements do not divide by 2 ranks");

@@ -32,7 +32,7 @@ template <class T = float>
 Body rooted(CollectiveKind kind, std::size_t n, int root) {
     return [=](Communicator& comm) {
         std::vector<T> x(n);
-        comm.run(call::in_place(kind, writable_memory_of(x), ReduceOp::sum, root));
+        comm.run(call::in_place(kind, x, ReduceOp::sum, root));
     };
 }
 

@@ -11,8 +11,6 @@
 #include <unistd.h>
 
 #include <csignal>
-#include <cstdio>
-#include <fstream>
 #include <latch>
 #include <thread>
 
@@ -28,28 +26,13 @@ namespace peal::comm {
 namespace reach_test {
 
 using test::Attempt;
-using test::ProfileVariable;
 using test::Ranks;
 using test::Task;
 
 // A profile in which these recipes reach private buffers, whatever the size.
-class ReachingProfile {
-public:
-    ReachingProfile(CollectiveKind kind, std::string mode) : ReachingProfile() {
-        Table table = built_in_table();
-        table.rules.insert(table.rules.begin(),
-                           {kind, Where::staging, kMaxRanks, Rule::kAny, std::move(mode), 0, true});
-        std::ofstream(path_) << to_json(table);
-    }
-    ~ReachingProfile() { std::remove(path_.c_str()); }
-    ReachingProfile(const ReachingProfile&) = delete;
-    ReachingProfile& operator=(const ReachingProfile&) = delete;
-
-private:
-    ReachingProfile() = default;
-
-    std::string path_ = testing::TempDir() + "peal_reach_" + std::to_string(getpid()) + ".json";
-    ProfileVariable variable_{path_};
+struct ReachingProfile : test::ProfileWith {
+    ReachingProfile(CollectiveKind kind, std::string mode)
+        : ProfileWith({kind, Where::staging, kMaxRanks, Rule::kAny, std::move(mode), 0, true}) {}
 };
 
 struct Case {
@@ -213,7 +196,7 @@ TEST_P(ReachPlacements, StartedAndWaitedFor) {
         const std::vector<int> input(gathers ? 500 : 1500, comm.rank());
         std::vector<int> first(1500, -1), second(1500, -1);
         const auto call = [&](std::vector<int>& output) {
-            return call::between(recipe.kind, memory_of(input), writable_memory_of(output));
+            return call::between(recipe.kind, input, output);
         };
         Pending one = comm.start(call(first));
         Pending two = comm.start(call(second));
@@ -272,10 +255,10 @@ TEST(ReachFaults, ABufferThatIsNoMemoryIsReportedToAll) {
                 mmap(nullptr, 8000, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
             mine = {static_cast<float*>(nothing), 2000};
         }
-        messages->put(comm.rank(), test::told_by([&] {
-                          comm.run(call::in_place(CollectiveKind::allgather,
-                                                  writable_memory_of(mine), ReduceOp::sum, 0));
-                      }));
+        messages->put(
+            comm.rank(), test::told_by([&] {
+                comm.run(call::in_place(CollectiveKind::allgather, mine, ReduceOp::sum, 0));
+            }));
     });
     for (const int rank : {0, 1}) {
         EXPECT_THAT(messages->text[rank],

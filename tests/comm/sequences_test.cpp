@@ -118,8 +118,7 @@ void start(Communicator& comm, Script& script, std::deque<UnderWay>& calls) {
     call.input = test::elements<std::int32_t>(test::input_of(task, comm.rank()));
     call.expected = test::elements<std::int32_t>(test::output_of(task, comm.rank()));
     call.output.resize(call.expected.size());
-    Call what = call::between(task.kind, memory_of(call.input), writable_memory_of(call.output),
-                              task.op, task.root);
+    Call what = call::between(task.kind, call.input, call.output, task.op, task.root);
     what.counts = task.counts;
     call.pending = comm.start(what);
 }

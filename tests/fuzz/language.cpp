@@ -38,9 +38,5 @@ void carry_through(std::string_view text) {
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
-    try {
-        carry_through({reinterpret_cast<const char*>(data), size});
-    } catch (const peal::Error&) {
-    }
-    return 0;
+    return peal::fuzz::on_text(data, size, carry_through);
 }

@@ -7,6 +7,9 @@
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
+#include <string>
+
+#include "peal/error.hpp"
 
 // libFuzzer's name for it.
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size);
@@ -18,6 +21,16 @@ inline void require(bool holds, const char* what) {
     if (holds) return;
     std::fprintf(stderr, "fuzz: it does not hold that %s\n", what);
     std::abort();
+}
+
+// Any input may be refused, and nothing else.
+template <class Body>
+int on_text(const std::uint8_t* data, std::size_t size, Body&& body) {
+    try {
+        body(std::string(reinterpret_cast<const char*>(data), size));
+    } catch (const Error&) {
+    }
+    return 0;
 }
 
 }  // namespace peal::fuzz

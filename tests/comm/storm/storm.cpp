@@ -4,7 +4,6 @@
 #include <poll.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
-#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -18,6 +17,7 @@
 
 #include <fmt/format.h>
 
+#include "base/children.hpp"
 #include "comm/storm/calls.hpp"
 
 namespace peal::storm {
@@ -68,7 +68,7 @@ class Watch {
 public:
     explicit Watch(const Trial& trial)
         : trial_(trial), files_before_(shared_files()), job_(start(trial, notes_)) {
-        descriptor_ = static_cast<int>(syscall(SYS_pidfd_open, job_, 0));
+        descriptor_ = pidfd_of(job_);
     }
     ~Watch() { close(descriptor_); }
     Watch(const Watch&) = delete;
