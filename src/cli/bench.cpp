@@ -7,7 +7,6 @@
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
-#include <CLI/CLI.hpp>
 
 #include "cli/commands.hpp"
 #include "cli/measure.hpp"
@@ -98,10 +97,10 @@ int bench(const BenchCommand& command) {
 
 }  // namespace
 
-void add_bench(CLI::App& app, int& exit_code) {
+void add_bench(CommandLine& line) {
     auto command = std::make_shared<BenchCommand>();
-    CLI::App* bencher =
-        app.add_subcommand("bench", "measure collectives between processes of this machine");
+    Command* bencher =
+        line.add_subcommand("bench", "measure collectives between processes of this machine");
     bencher->add_option("collective", command->collective, "which, or 'all' (default allreduce)");
     bencher->add_option("-n", command->nranks, "how many ranks (default 2)");
     bencher
@@ -116,7 +115,7 @@ void add_bench(CLI::App& app, int& exit_code) {
         "  peal bench allreduce -n 2\n"
         "  peal bench all -n 4 --bytes 8,65536\n"
         "  peal bench allreduce --window --bytes 1048576");
-    bencher->callback([command, &exit_code] { exit_code = bench(*command); });
+    bencher->callback([command] { return bench(*command); });
 }
 
 }  // namespace peal::cli

@@ -4,7 +4,6 @@
 #include <chrono>
 
 #include <fmt/format.h>
-#include <CLI/CLI.hpp>
 
 #include "base/file.hpp"
 #include "check/proof_store.hpp"
@@ -267,9 +266,9 @@ int run_check(CheckArguments arguments) {
 
 }  // namespace
 
-void add_check(CLI::App& app, int& exit_code) {
-    CLI::App* command =
-        app.add_subcommand("check", "prove over every interleaving, or show how it breaks");
+void add_check(CommandLine& line) {
+    Command* command =
+        line.add_subcommand("check", "prove over every interleaving, or show how it breaks");
     auto arguments = std::make_shared<CheckArguments>();
     CheckCommand& what = arguments->command;
     add_target_options(*command, what.target);
@@ -307,7 +306,7 @@ void add_check(CLI::App& app, int& exit_code) {
         "  peal check allreduce --after broadcast:tree -n 4\n"
         "  peal check mine.peal -n 2..4 --expect allreduce --svg race.svg\n"
         "  peal check examples/pto/allreduce_ring.cpp -n 2..16 --as allreduce --device a5");
-    command->callback([arguments, &exit_code] { exit_code = run_check(*arguments); });
+    command->callback([arguments] { return run_check(*arguments); });
 }
 
 }  // namespace peal::cli

@@ -1,25 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
-// The subcommands of `peal`, one file each. Each adds itself to the app; when it is chosen it runs
-// while the command line is parsed and leaves its exit code.
+// The subcommands of `peal`, one file each. Each adds itself to the command line.
 #pragma once
 
-namespace CLI {
-class App;
-}
+#include "cli/command_line.hpp"
 
 namespace peal::cli {
 
-// Exit codes.
-enum : int { kFine = 0, kWrong = 1, kBadUsage = 2, kBoundReached = 3 };
-
-void add_run(CLI::App& app, int& exit_code);
-void add_check(CLI::App& app, int& exit_code);
-void add_proofs(CLI::App& app, int& exit_code);
-void add_show(CLI::App& app, int& exit_code);
-void add_emit(CLI::App& app, int& exit_code);
-void add_demo(CLI::App& app, int& exit_code);
-void add_launch(CLI::App& app, int& exit_code);
-void add_bench(CLI::App& app, int& exit_code);
-void add_tune(CLI::App& app, int& exit_code);
+void add_run(CommandLine& line);
+void add_check(CommandLine& line);
+void add_proofs(CommandLine& line);
+void add_show(CommandLine& line);
+void add_emit(CommandLine& line);
+void add_demo(CommandLine& line);
+void add_launch(CommandLine& line);
+void add_bench(CommandLine& line);
+void add_tune(CommandLine& line);
 
 }  // namespace peal::cli

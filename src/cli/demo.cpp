@@ -2,7 +2,6 @@
 // peal demo: the collectives on four ranks, compared with golden; then a program that runs right
 // and is wrong, refuted.
 #include <fmt/format.h>
-#include <CLI/CLI.hpp>
 
 #include "cli/broken.hpp"
 #include "cli/check_report.hpp"
@@ -93,14 +92,14 @@ int demo() {
 
 }  // namespace
 
-void add_demo(CLI::App& app, int& exit_code) {
-    CLI::App* command = app.add_subcommand(
+void add_demo(CommandLine& line) {
+    Command* command = line.add_subcommand(
         "demo", "every collective and recipe on four ranks; a broken one refuted");
     command->footer(
         "Each result is compared with golden; the broken program is shown with its picture.\n\n"
         "Examples:\n"
         "  peal demo");
-    command->callback([&exit_code] { exit_code = demo(); });
+    command->callback([] { return demo(); });
 }
 
 }  // namespace peal::cli

@@ -3,7 +3,6 @@
 #include <filesystem>
 
 #include <fmt/format.h>
-#include <CLI/CLI.hpp>
 
 #include "base/file.hpp"
 #include "cli/commands.hpp"
@@ -55,8 +54,8 @@ int emit(const EmitOptions& options) {
 
 }  // namespace
 
-void add_emit(CLI::App& app, int& exit_code) {
-    CLI::App* command = app.add_subcommand("emit", "write a program as a PTO kernel in C++");
+void add_emit(CommandLine& line) {
+    Command* command = line.add_subcommand("emit", "write a program as a PTO kernel in C++");
     auto options = std::make_shared<EmitOptions>();
     command->add_option("program", options->target.target, "a collective, or file.peal[:kernel]")
         ->required();
@@ -72,7 +71,7 @@ void add_emit(CLI::App& app, int& exit_code) {
         "Examples:\n"
         "  peal emit allreduce --algo ring --target a2a3 -o ring.cpp\n"
         "  peal emit examples/mesh_allreduce.peal --target a5 -o mesh.cpp");
-    command->callback([options, &exit_code] { exit_code = emit(*options); });
+    command->callback([options] { return emit(*options); });
 }
 
 }  // namespace peal::cli

@@ -12,8 +12,6 @@
 #include <utility>
 #include <vector>
 
-#include <CLI/CLI.hpp>
-
 #include "cli/commands.hpp"
 #include "cli/front.hpp"
 #include "cli/rank_output.hpp"
@@ -187,10 +185,10 @@ int launch(const LaunchCommand& command) {
 
 }  // namespace
 
-void add_launch(CLI::App& app, int& exit_code) {
+void add_launch(CommandLine& line) {
     auto command = std::make_shared<LaunchCommand>();
-    CLI::App* launcher =
-        app.add_subcommand("launch", "run a program in several processes that share memory");
+    Command* launcher =
+        line.add_subcommand("launch", "run a program in several processes that share memory");
     launcher->add_option("-n", command->nranks, "how many processes, one rank each")->required();
     launcher->add_flag("--prefix", command->prefix, "put \"[rank] \" before each line of output");
     launcher->add_option("--timeout", command->timeout,
@@ -203,7 +201,7 @@ void add_launch(CLI::App& app, int& exit_code) {
         "  peal launch -n 2 --prefix ./program\n"
         "  peal launch -n 4 sh -c 'echo rank $PEAL_RANK of $PEAL_NRANKS'");
     launcher->positionals_at_end();  // what follows the program is the program's
-    launcher->callback([command, &exit_code] { exit_code = launch(*command); });
+    launcher->callback([command] { return launch(*command); });
 }
 
 }  // namespace peal::cli

@@ -8,14 +8,11 @@
 #include <cstring>
 #include <exception>
 #include <new>
-#include <sstream>
 #include <string>
 #include <system_error>
 
 #include <fmt/format.h>
-#include <CLI/CLI.hpp>
 
-#include "cli/command_list.hpp"
 #include "cli/commands.hpp"
 #include "peal/error.hpp"
 
@@ -41,28 +38,19 @@ void require_written() {
 }
 
 int run(int argc, char** argv) {
-    CLI::App app("Peal: collectives over symmetric windows and signals; proved, run and drawn.");
-    app.name("peal");
-    app.require_subcommand(1);
-    app.set_version_flag("--version", "peal 0.1.0");
-    int exit_code = peal::cli::kFine;
-    peal::cli::add_run(app, exit_code);
-    peal::cli::add_check(app, exit_code);
-    peal::cli::add_proofs(app, exit_code);
-    peal::cli::add_show(app, exit_code);
-    peal::cli::add_emit(app, exit_code);
-    peal::cli::add_demo(app, exit_code);
-    peal::cli::add_launch(app, exit_code);
-    peal::cli::add_bench(app, exit_code);
-    peal::cli::add_tune(app, exit_code);
-    peal::cli::expect_command(app, argc, argv);
-    try {
-        app.parse(argc, argv);
-    } catch (const CLI::ParseError& error) {
-        std::ostringstream out;
-        exit_code = app.exit(error, out) == 0 ? peal::cli::kFine : peal::cli::kBadUsage;
-        fmt::print("{}", out.str());
-    }
+    peal::cli::CommandLine line(
+        "peal", "peal 0.1.0",
+        "Peal: collectives over symmetric windows and signals; proved, run and drawn.");
+    peal::cli::add_run(line);
+    peal::cli::add_check(line);
+    peal::cli::add_proofs(line);
+    peal::cli::add_show(line);
+    peal::cli::add_emit(line);
+    peal::cli::add_demo(line);
+    peal::cli::add_launch(line);
+    peal::cli::add_bench(line);
+    peal::cli::add_tune(line);
+    const int exit_code = line.run(argc, argv);
     require_written();
     return exit_code;
 }

@@ -5,7 +5,6 @@
 #include <cstdlib>
 
 #include <fmt/format.h>
-#include <CLI/CLI.hpp>
 
 #include "check/proof_store.hpp"
 #include "cli/commands.hpp"
@@ -63,7 +62,7 @@ Proof prove(const std::vector<Plan>& plans, const Collective* collective, bool t
 }
 
 // Devices and their processes prove, too: all of them ask the variable.
-void add_store_option(CLI::App& command) {
+void add_store_option(Command& command) {
     command.add_flag_callback(
         "--no-store", [] { setenv("PEAL_PROOFS", "off", 1); },
         "take no proof from the store and put none there (or: PEAL_PROOFS=off)");

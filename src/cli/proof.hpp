@@ -5,14 +5,11 @@
 #include <string>
 #include <vector>
 
+#include "cli/command_line.hpp"
 #include "peal/check.hpp"
 #include "peal/collective.hpp"
 #include "peal/compile.hpp"
 #include "peal/plan.hpp"
-
-namespace CLI {
-class App;
-}
 
 namespace peal::cli {
 
@@ -32,6 +29,6 @@ Proof prove(const std::vector<Plan>& plans, const Collective* collective, bool t
             CheckOptions options);
 
 // --no-store: proofs are neither taken from the user's store nor put there.
-void add_store_option(CLI::App& command);
+void add_store_option(Command& command);
 
 }  // namespace peal::cli

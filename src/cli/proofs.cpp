@@ -4,7 +4,6 @@
 
 #include <fmt/chrono.h>
 #include <fmt/format.h>
-#include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>
 
 #include "check/proof_store.hpp"
@@ -70,10 +69,10 @@ int proofs(const ProofsOptions& options) {
 
 }  // namespace
 
-void add_proofs(CLI::App& app, int& exit_code) {
-    CLI::App* command = app.add_subcommand("proofs", "list what has been proved, or forget it");
+void add_proofs(CommandLine& line) {
+    Command* command = line.add_subcommand("proofs", "list what has been proved, or forget it");
     auto options = std::make_shared<ProofsOptions>();
-    CLI::Option* clear = command->add_flag("--clear", options->clear, "forget all of it");
+    Option* clear = command->add_flag("--clear", options->clear, "forget all of it");
     command->add_flag("--json", options->json, "all that is written down, as JSON")
         ->excludes(clear);
     command->footer(
@@ -85,7 +84,7 @@ void add_proofs(CLI::App& app, int& exit_code) {
         "  peal proofs\n"
         "  peal proofs --json\n"
         "  peal proofs --clear");
-    command->callback([options, &exit_code] { exit_code = proofs(*options); });
+    command->callback([options] { return proofs(*options); });
 }
 
 }  // namespace peal::cli

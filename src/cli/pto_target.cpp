@@ -5,7 +5,6 @@
 #include <filesystem>
 
 #include <fmt/format.h>
-#include <CLI/CLI.hpp>
 
 #include "peal/error.hpp"
 
@@ -19,9 +18,9 @@ constexpr std::uint64_t kOtherCount = 64;
 constexpr double kMaxTraceSeconds = 1e6;
 
 // Each occurrence takes one value, so that a target may follow.
-void add_list(CLI::App& command, const std::string& name, std::vector<std::string>& list,
-              const std::string& description) {
-    command.add_option(name, list, description)->allow_extra_args(false);
+Option* add_list(Command& command, const std::string& name, std::vector<std::string>& list,
+                 const std::string& description) {
+    return command.add_option(name, list, description)->one_value_each();
 }
 
 void refuse_program_options(const TargetOptions& options) {
@@ -86,23 +85,23 @@ bool is_pto_kernel(const std::string& target) {
     return extension == ".cpp" || extension == ".cc" || extension == ".cxx";
 }
 
-void add_pto_options(CLI::App& command, TargetOptions& options) {
-    const std::string group = "PTO kernels";
-    add_list(command, "--arg", options.arguments,
-             "an argument, in order: in:f32[256] out:f32[256] inout:... "
-             "window:f32[256]+signals:2x16 scalar:7 nranks rank context generation; sizes may "
-             "use P, the number of ranks");
-    command.add_option("--as", options.as,
-                       "arguments, inputs and meaning of allreduce, allgather, reduce_scatter, "
-                       "broadcast or all_to_all");
-    command.add_option("--cxx", options.compiler.compiler, "the compiler (default $CXX, or c++)");
-    add_list(command, "-I", options.compiler.include_directories, "a directory with headers");
-    add_list(command, "-D", options.compiler.defines, "a macro: NAME or NAME=value");
-    command.add_option("--trace-timeout", options.trace_seconds,
-                       "seconds that one call of a rank of the kernel may take (default 10)");
-    for (const char* name : {"--arg", "--as", "--cxx", "-I", "-D", "--trace-timeout"}) {
-        command.get_option(name)->group(group);
-    }
+void add_pto_options(Command& command, TargetOptions& options) {
+    Option* const added[] = {
+        add_list(command, "--arg", options.arguments,
+                 "an argument, in order: in:f32[256] out:f32[256] inout:... "
+                 "window:f32[256]+signals:2x16 scalar:7 nranks rank context generation; sizes may "
+                 "use P, the number of ranks"),
+        command.add_option("--as", options.as,
+                           "arguments, inputs and meaning of allreduce, allgather, reduce_scatter, "
+                           "broadcast or all_to_all"),
+        command.add_option("--cxx", options.compiler.compiler,
+                           "the compiler (default $CXX, or c++)"),
+        add_list(command, "-I", options.compiler.include_directories, "a directory with headers"),
+        add_list(command, "-D", options.compiler.defines, "a macro: NAME or NAME=value"),
+        command.add_option("--trace-timeout", options.trace_seconds,
+                           "seconds that one call of a rank of the kernel may take (default 10)"),
+    };
+    for (Option* option : added) option->group("PTO kernels");
 }
 
 void refuse_pto_options(const TargetOptions& options) {

@@ -15,7 +15,7 @@ inline constexpr int kMaxPtoRanks = 64;
 // Whether the name ends as that of a C++ source does.
 bool is_pto_kernel(const std::string& target);
 
-void add_pto_options(CLI::App& command, TargetOptions& options);
+void add_pto_options(Command& command, TargetOptions& options);
 // Throws Error(usage) when an option that only PTO kernels have was given.
 void refuse_pto_options(const TargetOptions& options);
 

@@ -6,7 +6,6 @@
 #include <memory>
 
 #include <fmt/format.h>
-#include <CLI/CLI.hpp>
 
 #include "cli/commands.hpp"
 #include "cli/devices.hpp"
@@ -67,9 +66,9 @@ int run(const RunOptions& options) {
 
 }  // namespace
 
-void add_run(CLI::App& app, int& exit_code) {
-    CLI::App* command =
-        app.add_subcommand("run", "carry out a collective or kernel and compare with golden");
+void add_run(CommandLine& line) {
+    Command* command =
+        line.add_subcommand("run", "carry out a collective or kernel and compare with golden");
     auto options = std::make_shared<RunOptions>();
     add_target_options(*command, options->target);
     add_ranks_option(*command, options->target);
@@ -99,7 +98,7 @@ void add_run(CLI::App& app, int& exit_code) {
         "  peal run allreduce -p a2a3sim -d 0-3\n"
         "  peal run examples/mesh_allreduce.peal -n 4 --set n=1000 --expect allreduce --calls 3\n"
         "  peal run examples/pto/allreduce_ring.cpp -n 4 --as allreduce --processes");
-    command->callback([options, &exit_code] { exit_code = run(*options); });
+    command->callback([options] { return run(*options); });
 }
 
 }  // namespace peal::cli

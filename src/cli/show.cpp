@@ -5,7 +5,6 @@
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
-#include <CLI/CLI.hpp>
 
 #include "cli/commands.hpp"
 #include "cli/line_diff.hpp"
@@ -105,8 +104,8 @@ int show(const ShowOptions& options) {
 
 }  // namespace
 
-void add_show(CLI::App& app, int& exit_code) {
-    CLI::App* command = app.add_subcommand("show", "print a program as IR, lowered, or as plans");
+void add_show(CommandLine& line) {
+    Command* command = line.add_subcommand("show", "print a program as IR, lowered, or as plans");
     auto options = std::make_shared<ShowOptions>();
     add_target_options(*command, options->target);
     add_ranks_option(*command, options->target);
@@ -127,7 +126,7 @@ void add_show(CLI::App& app, int& exit_code) {
         "  peal show allreduce --algo mesh -n 4 --plan --rank 2\n"
         "  peal show examples/mesh_allreduce.peal --ir\n"
         "  peal show examples/pto/allreduce_ring.cpp --as allreduce -n 4 --plan --rank 2");
-    command->callback([options, &exit_code] { exit_code = show(*options); });
+    command->callback([options] { return show(*options); });
 }
 
 }  // namespace peal::cli

@@ -8,7 +8,6 @@
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
-#include <CLI/CLI.hpp>
 
 #include "cli/devices.hpp"
 #include "cli/pto_target.hpp"
@@ -153,7 +152,7 @@ std::vector<std::int64_t> uneven_counts(std::uint64_t count, int nranks) {
 
 void bad_usage(const std::string& message) { throw Error(Fault::usage, message); }
 
-void add_target_options(CLI::App& command, TargetOptions& options) {
+void add_target_options(Command& command, TargetOptions& options) {
     command
         .add_option("target", options.target,
                     "a collective, file.peal[:kernel], or a PTO kernel.cpp")
@@ -164,7 +163,7 @@ void add_target_options(CLI::App& command, TargetOptions& options) {
                            "elements per rank; the symbol n of a .peal kernel (default 256; "
                            "check tries P+1, 4P+3, 1, P-1 and 0 for P ranks; a PTO "
                            "kernel has what --as gives it)");
-    count->each([&options](const std::string&) { options.count_given = true; });
+    count->when_given([&options] { options.count_given = true; });
     command.add_option("--dtype", options.element,
                        "f16 bf16 f32 f64 i8 i16 i32 i64 u8 u16 u32 u64 (default f32)");
     command.add_option("--op", options.op, "sum prod max min (default sum)");
@@ -190,7 +189,7 @@ void add_target_options(CLI::App& command, TargetOptions& options) {
     add_pto_options(command, options);
 }
 
-void add_ranks_option(CLI::App& command, TargetOptions& options) {
+void add_ranks_option(Command& command, TargetOptions& options) {
     command.add_option("-n,--ranks", options.ranks, "ranks (default 4, or one per device)");
 }
 

@@ -9,13 +9,10 @@
 #include <string_view>
 #include <vector>
 
+#include "cli/command_line.hpp"
 #include "peal/collective.hpp"
 #include "peal/compile.hpp"
 #include "peal/pto.hpp"
-
-namespace CLI {
-class App;
-}
 
 namespace peal::cli {
 
@@ -45,8 +42,8 @@ struct TargetOptions {
 };
 
 // Everything but -n, which some commands take as a range.
-void add_target_options(CLI::App& command, TargetOptions& options);
-void add_ranks_option(CLI::App& command, TargetOptions& options);
+void add_target_options(Command& command, TargetOptions& options);
+void add_ranks_option(Command& command, TargetOptions& options);
 
 // The number of ranks that -n and -d ask for together.
 int rank_count(const TargetOptions& options);

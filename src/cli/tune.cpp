@@ -7,7 +7,6 @@
 #include <vector>
 
 #include <fmt/format.h>
-#include <CLI/CLI.hpp>
 
 #include "base/file.hpp"
 #include "cli/commands.hpp"
@@ -249,9 +248,9 @@ int tune(const TuneCommand& command) {
 
 }  // namespace
 
-void add_tune(CLI::App& app, int& exit_code) {
+void add_tune(CommandLine& line) {
     auto command = std::make_shared<TuneCommand>();
-    CLI::App* tuner = app.add_subcommand(
+    Command* tuner = line.add_subcommand(
         "tune", "measure the recipes on this machine and write the profile that chooses them");
     tuner
         ->add_option("-n", command->ranks,
@@ -263,7 +262,7 @@ void add_tune(CLI::App& app, int& exit_code) {
         "Examples:\n"
         "  peal tune\n"
         "  peal tune -n 2,4 -o profile.json --quick");
-    tuner->callback([command, &exit_code] { exit_code = tune(*command); });
+    tuner->callback([command] { return tune(*command); });
 }
 
 }  // namespace peal::cli
