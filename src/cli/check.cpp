@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 // peal check: prove a program over every interleaving, or show the shortest way it breaks.
 #include <algorithm>
-#include <chrono>
+#include <filesystem>
 
 #include <fmt/format.h>
 
 #include "base/file.hpp"
-#include "check/proof_store.hpp"
-#include "cli/check_jobs.hpp"
-#include "cli/check_report.hpp"
+#include "cli/check_formats.hpp"
+#include "cli/check_project.hpp"
+#include "cli/check_run.hpp"
 #include "cli/commands.hpp"
-#include "cli/devices.hpp"
+#include "cli/project.hpp"
 #include "cli/proof.hpp"
 #include "draw/diagram.hpp"
 #include "draw/fold.hpp"
@@ -21,14 +21,11 @@ namespace peal::cli {
 namespace {
 
 struct CheckArguments {
-    CheckCommand command;
-    CheckOptions options;
-    std::string svg;
+    CheckRequest request;
+    std::string svg, junit, sarif;  // files
     bool json = false;
-    bool full = false;  // the whole picture, on the rank count that was asked for
+    bool github = false;
 };
-
-constexpr double kMostSeconds = 1e9;  // that clocks can count
 
 void show_progress(const CheckProgress& progress) {
     const double rate =
@@ -38,192 +35,10 @@ void show_progress(const CheckProgress& progress) {
                progress.seconds);
 }
 
-struct Run {
-    SubjectResult result;
-    CheckJob deciding;  // what result.last speaks of
-    // Where the violation is shown: on fewer ranks, if they have it too.
-    CheckJob smaller;
-    CheckReport on_fewer;
-
-    bool is_on_fewer() const { return !on_fewer.violations.empty(); }
-    const CheckReport& shown() const { return is_on_fewer() ? on_fewer : result.last; }
-    std::vector<CheckStage> stages() const {
-        return (is_on_fewer() ? smaller : deciding).calls.stages();
-    }
-};
-
-std::chrono::steady_clock::time_point deadline_of(const CheckOptions& options) {
-    using Clock = std::chrono::steady_clock;
-    const bool is_short = options.max_seconds < kMostSeconds;
-    const std::chrono::duration<double> most(is_short ? options.max_seconds : kMostSeconds);
-    return Clock::now() + std::chrono::duration_cast<Clock::duration>(most);
-}
-
-// The bounds hold for the making of plans and the checking of them together.
-CheckReport make_and_check(const CheckCommand& command, CheckOptions options,
-                           const CheckSubject& subject, CheckJob& job) {
-    using Clock = std::chrono::steady_clock;
-    const auto start = Clock::now();
-    const auto seconds = [&] {
-        return std::chrono::duration<double>(Clock::now() - start).count();
-    };
-    try {
-        job = make_job(command, subject, job.nranks, job.count, deadline_of(options));
-    } catch (const Error& error) {
-        if (error.fault() != Fault::bound) throw;
-        CheckReport report;
-        report.verdict = Verdict::bound;
-        report.calls = options.calls;
-        report.seconds = seconds();
-        report.bound = fmt::format("{} seconds: {}", options.max_seconds, error.what());
-        return report;
-    }
-    options.seconds_spent = seconds();
-    const std::vector<CheckStage> stages = job.calls.stages();
-    const CheckReport report = check(stages, options);
-    keep_proof(stages, options, report);
-    return report;
-}
-
-// Whether `require` refuses a rank count whatever the length. What it says of some lengths only is
-// for the user to choose.
-bool refuses_all(const CheckArguments& arguments, const CheckSubject& subject, int nranks) {
-    return std::all_of(subject.points.begin(), subject.points.end(), [&](const auto& point) {
-        if (point.first != nranks) return true;
-        try {
-            make_job(arguments.command, subject, nranks, point.second,
-                     deadline_of(arguments.options));
-        } catch (const RequirementError&) {
-            return true;
-        }
-        return false;
-    });
-}
-
-Exclusion exclusion_of(int nranks, const RequirementError& error) {
-    const Diagnostic& why = error.diagnostics().front();
-    return {nranks, fmt::format("{}, line {}", why.message, why.span.line)};
-}
-
-void add_report(Run& run, CheckJob job, const CheckReport& report, bool asks_redundant) {
-    SubjectResult& result = run.result;
-    ++result.checks;
-    result.events += report.events;
-    result.states += report.states;
-    result.seconds += report.seconds;
-    result.claim = job.claim;
-    const bool is_first = result.ranks.empty() || result.ranks.back() != job.nranks;
-    if (asks_redundant && is_first && report.verdict == Verdict::proved) {
-        result.redundant.push_back(redundant_at(job, report));
-    }
-    if (is_first) result.ranks.push_back(job.nranks);
-    // While all prove, the first that warns speaks for all, or the first: it has an ordinary
-    // length.
-    const bool warns_first = !report.warnings.empty() && result.last.warnings.empty();
-    if (report.verdict == Verdict::proved && result.checks != 1 && !warns_first) return;
-    result.last = report;
-    result.last_nranks = job.nranks;
-    result.last_count = job.count;
-    run.deciding = std::move(job);
-}
-
-Run check_subject(const CheckArguments& arguments, const CheckSubject& subject) {
-    Run run;
-    run.result.subject = &subject;
-    const int first = subject.points.front().first;
-    const int last = subject.points.back().first;
-    for (const auto& [nranks, count] : subject.points) {
-        std::vector<Exclusion>& excluded = run.result.excluded;
-        if (!excluded.empty() && excluded.back().nranks == nranks) continue;
-        CheckJob job;
-        job.nranks = nranks;
-        job.count = count;
-        try {
-            CheckOptions options = arguments.options;
-            const std::vector<int>& done = run.result.ranks;
-            // One length of each rank count tells what is redundant.
-            options.find_redundant &= done.empty() || done.back() != nranks;
-            const CheckReport report = make_and_check(arguments.command, options, subject, job);
-            add_report(run, std::move(job), report, options.find_redundant);
-            if (report.verdict != Verdict::proved) break;
-        } catch (const RequirementError& error) {
-            if (first == last || !refuses_all(arguments, subject, nranks)) throw;
-            excluded.push_back(exclusion_of(nranks, error));
-        }
-    }
-    if (run.result.ranks.empty()) {
-        const Exclusion& why = run.result.excluded.front();
-        throw Error(Fault::usage,
-                    fmt::format("-n '{}': the kernel excludes every one; for {} ranks: {}",
-                                arguments.command.ranks, why.nranks, why.why));
-    }
-    return run;
-}
-
-// The counterexample on the fewest ranks that have one of its kind. Rank counts that cannot be
-// checked, for whatever reason, are passed over; so are all when it takes long.
-void look_on_fewer(const CheckArguments& arguments, Run& run) {
-    constexpr double kMostSecondsMore = 1;
-    const SubjectResult& result = run.result;
-    const ViolationKind kind = result.last.violations.front().kind;
-    CheckOptions options = arguments.options;
-    options.find_redundant = options.explain = false;
-    options.progress = nullptr;
-    const double most = std::max(kMostSecondsMore, result.last.seconds);
-    double spent = 0;
-    for (int nranks = 2; nranks < result.last_nranks && spent < most; ++nranks) {
-        const auto& checked = result.ranks;
-        if (std::find(checked.begin(), checked.end(), nranks) != checked.end()) continue;
-        options.max_seconds = most - spent;
-        CheckJob job;
-        job.nranks = nranks;
-        job.count = count_on(*result.subject, {result.last_nranks, result.last_count}, nranks);
-        try {
-            CheckReport report = make_and_check(arguments.command, options, *result.subject, job);
-            spent += report.seconds;
-            if (report.violations.empty() || report.violations.front().kind != kind) continue;
-            run.smaller = std::move(job);
-            run.on_fewer = std::move(report);
-            return;
-        } catch (const Error&) {
-        }
-    }
-}
-
-int exit_code_for(Verdict verdict) {
-    switch (verdict) {
-        case Verdict::proved: return kFine;
-        case Verdict::violated: return kWrong;
-        case Verdict::bound: return kBoundReached;
-    }
-    return kWrong;
-}
-
-void print_findings(const Run& run, const CheckArguments& arguments) {
-    const CheckReport& report = run.shown();
-    const std::vector<CheckStage> stages = run.stages();
-    if (run.is_on_fewer()) {
-        fmt::print("shown on {} ranks, the fewest that have it; --full shows it on {}\n",
-                   run.smaller.nranks, run.result.last_nranks);
-    }
-    if (report.method == CheckMethod::exploration && !report.why_explored.empty()) {
-        fmt::print("explored, because {}\n", report.why_explored);
-    }
-    if (report.verdict == Verdict::bound)
-        fmt::print("not proved: bound reached: {}\n", report.bound);
-    if (!report.violations.empty()) {
-        fmt::print("\n{}", violation_text(report.violations.front(), stages, arguments.full));
-        if (report.violations.size() > 1) {
-            fmt::print("\nand {} more:\n", report.violations.size() - 1);
-            for (std::size_t i = 1; i < report.violations.size(); ++i) {
-                fmt::print("  {}: {}\n", name(report.violations[i].kind),
-                           report.violations[i].message);
-            }
-        }
-    }
-    fmt::print("{}", warnings_text(report, stages));
-    if (arguments.options.find_redundant) fmt::print("{}", redundant_text(run.result.redundant));
-    if (arguments.options.explain) fmt::print("\n{}", explanation_text(report, stages));
+int exit_code_for(const SubjectResult& result) {
+    if (result.trouble) return kBadUsage;
+    if (result.is_as_expected()) return kFine;
+    return result.last.verdict == Verdict::bound ? kBoundReached : kWrong;
 }
 
 void write_svg(const Run& run, const std::string& path, bool full) {
@@ -232,36 +47,118 @@ void write_svg(const Run& run, const std::string& path, bool full) {
     write_text(path, draw::to_svg(full ? diagram : draw::folded(diagram)), "picture");
 }
 
-int run_check(CheckArguments arguments) {
-    if (arguments.options.calls < 1) {
-        throw Error(Fault::usage,
-                    fmt::format("--calls: expected at least 1, found {}", arguments.options.calls));
-    }
-    arguments.options.progress = show_progress;
-    arguments.options.device = device_rules(arguments.command.target);
-    arguments.options.strict_loads = arguments.command.target.strict_loads;
-    arguments.command.target.calls = arguments.options.calls;
-    const std::vector<CheckSubject> subjects = subjects_of(arguments.command);
+// For those who show it elsewhere.
+void write_reports(const std::vector<Run>& runs, const CheckArguments& arguments,
+                   const std::filesystem::path& from) {
+    const auto write = [&](const std::string& file, const std::string& text, const char* what) {
+        if (!file.empty()) write_text(from / file, text, what);
+    };
+    write(arguments.junit, to_junit(runs, from), "JUnit report");
+    write(arguments.sarif, to_sarif(runs, from), "SARIF report");
+    if (arguments.github) fmt::print("{}", to_annotations(runs, from));
+}
+
+std::vector<SubjectResult> results_of(const std::vector<Run>& runs) {
     std::vector<SubjectResult> results;
-    Run deciding;  // the first that did not prove, or the last
-    for (const CheckSubject& subject : subjects) {
-        Run run = check_subject(arguments, subject);
-        results.push_back(run.result);
-        const bool settled =
-            deciding.result.subject && deciding.result.last.verdict != Verdict::proved;
-        if (!settled) deciding = std::move(run);
-    }
-    const bool may_have_fewer = !deciding.result.last.violations.empty() &&
-                                deciding.result.subject->points.front().first != 0;
-    if (may_have_fewer && !arguments.full) look_on_fewer(arguments, deciding);
+    for (const Run& run : runs) results.push_back(run.result);
+    return results;
+}
+
+// ---------------------------------------------------------------------------- one target
+
+int check_target(CheckArguments arguments) {
+    CheckRequest& request = arguments.request;
+    request.options.progress = show_progress;
+    prepare(request);
+    const std::vector<CheckSubject> subjects = subjects_of(request.command);
+    std::vector<Run> runs;
+    for (const CheckSubject& subject : subjects) runs.push_back(check_subject(request, subject));
+    // The first that did not prove is shown, or the last.
+    auto deciding = std::find_if(runs.begin(), runs.end(), [](const Run& run) {
+        return run.result.last.verdict != Verdict::proved;
+    });
+    if (deciding == runs.end()) --deciding;
+    look_on_fewer(request, *deciding);
     if (arguments.json) {
-        fmt::print("{}\n", to_json(results, deciding.deciding.calls.stages()));
+        fmt::print("{}\n", to_json(results_of(runs)));
     } else {
-        fmt::print("{}", summary_text(results));
-        print_findings(deciding, arguments);
+        fmt::print("{}{}", summary_text(results_of(runs)), findings_text(*deciding, request));
     }
-    if (!arguments.svg.empty()) write_svg(deciding, arguments.svg, arguments.full);
-    return exit_code_for(deciding.result.last.verdict);
+    if (!arguments.svg.empty()) write_svg(*deciding, arguments.svg, request.full);
+    write_reports(runs, arguments, std::filesystem::current_path());
+    return exit_code_for(deciding->result);
+}
+
+// ---------------------------------------------------------------------------- a project
+
+// What is checked is for the project to say, and some reports are about one target.
+void refuse_options(const Command& command) {
+    for (const OptionFacts& option : command.options()) {
+        if (!option.is_given || option.name == "target") continue;
+        if (option.group != kReportGroup) {
+            throw Error(Fault::usage, fmt::format("{} says what is checked: without a target, {} "
+                                                  "does",
+                                                  option.name, kProjectFile));
+        }
+        if (option.key == "svg" || option.key == "explain" || option.key == "redundant") {
+            throw Error(Fault::usage, fmt::format("{} is for one target: name it", option.name));
+        }
+    }
+}
+
+std::filesystem::path project_of(const std::string& target) {
+    if (!target.empty()) return target;
+    if (const auto found = find_project(std::filesystem::current_path())) return *found;
+    throw Error(Fault::usage,
+                fmt::format("check: expected a target, or a {} here or in a directory above that "
+                            "lists what to check",
+                            kProjectFile));
+}
+
+void print_project(const ProjectResult& project) {
+    std::size_t right = 0, from_store = 0;
+    for (const Run& run : project.runs) {
+        const SubjectResult& result = run.result;
+        if (result.is_as_expected()) {
+            ++right;
+            from_store += result.from_store == result.checks ? 1 : 0;
+            continue;
+        }
+        fmt::print("{}:{}: {}\n", result.asked_at->file, result.asked_at->line,
+                   result.subject->what);
+        fmt::print("{}\n", result.trouble ? fmt::format("{}\n", result.trouble->what())
+                                          : findings_text(run, project.request_of(run)));
+    }
+    fmt::print("{}", summary_text(results_of(project.runs)));
+    const std::size_t all = project.runs.size();
+    fmt::print("{} check{}: {} as expected, {} of them from the store", all, all == 1 ? "" : "s",
+               right, from_store);
+    fmt::print("{}\n", right == all ? "" : fmt::format("; {} not", all - right));
+}
+
+int check_all_of_project(const Command& command, const CheckArguments& arguments) {
+    refuse_options(command);
+    const std::filesystem::path path = project_of(arguments.request.command.target.target);
+    const std::filesystem::path from = std::filesystem::current_path();
+    const ProjectResult project =
+        check_project(path, arguments.request.full, arguments.request.command.bytes);
+    if (arguments.json) {
+        fmt::print("{}\n", to_json(results_of(project.runs)));
+    } else {
+        print_project(project);
+    }
+    write_reports(project.runs, arguments, from);
+    int worst = kFine;  // bad usage, then wrong, then a bound
+    for (const Run& run : project.runs) {
+        const int code = exit_code_for(run.result);
+        const auto weight = [](int each) { return each == kBoundReached ? 0.5 : each; };
+        if (weight(code) > weight(worst)) worst = code;
+    }
+    return worst;
+}
+
+bool is_project(const std::string& target) {
+    return target.empty() || std::filesystem::path(target).extension() == ".toml";
 }
 
 }  // namespace
@@ -270,35 +167,23 @@ void add_check(CommandLine& line) {
     Command* command =
         line.add_subcommand("check", "prove over every interleaving, or show how it breaks");
     auto arguments = std::make_shared<CheckArguments>();
-    CheckCommand& what = arguments->command;
-    add_target_options(*command, what.target);
-    command->add_option("-n,--ranks", what.ranks,
-                        "ranks: 4, a range 2..16 or a list 2,4,8 (default 4)");
-    command->add_option("--calls", arguments->options.calls,
-                        "calls in a row on the same windows (default 3)");
-    command->add_option(
-        "--after", what.after,
-        "collectives that run before it on the same windows: name or name:algorithm");
-    command->add_option("--expect", what.expect,
-                        "the collective that a kernel or plan must compute");
-    command->add_option("--max-states", arguments->options.max_states,
-                        "bound of the exploration (default 100000000)");
-    command->add_option("--max-seconds", arguments->options.max_seconds,
-                        "bound of the exploration (default 600)");
-    command->add_flag("--explain", arguments->options.explain,
-                      "for each pair of conflicting accesses, what orders them");
-    command->add_flag("--redundant", arguments->options.find_redundant,
-                      "notifies and waits that could be left out, one at a time, and what they do "
-                      "to the critical path");
-    command->add_flag("--bytes", what.bytes,
-                      "reports speak bytes, not elements of the declared shapes");
-    command->add_flag("--full", arguments->full,
-                      "every step of the counterexample, on the rank count that was asked for");
-    add_store_option(*command);
-    command->add_flag("--json", arguments->json, "the report as JSON");
-    command->add_option("--svg", arguments->svg, "write the counterexample as a picture");
+    add_request_options(*command, arguments->request);
+    add_store_option(*command)->group(kReportGroup);
+    command->add_flag("--json", arguments->json, "the report as JSON")->group(kReportGroup);
+    const auto add_file = [&](const char* name, std::string& file, const char* description) {
+        command->add_option(name, file, description)->group(kReportGroup);
+    };
+    add_file("--svg", arguments->svg, "write the counterexample as a picture");
+    add_file("--junit", arguments->junit, "write the results as a JUnit test suite");
+    add_file("--sarif", arguments->sarif,
+             "write the findings as SARIF 2.1.0, for code-scanning views");
+    command
+        ->add_flag("--github", arguments->github,
+                   "print the findings as annotations of a GitHub workflow, too")
+        ->group(kReportGroup);
     command->footer(
         "The target is a collective, file.peal[:kernel], a PTO kernel.cpp, plan.json, or all.\n"
+        "Without one: everything that peal.toml lists, here or in a directory above.\n"
         "Exit codes: 0 proved, 1 violated, 2 bad usage or program, 3 bound reached.\n"
         "Examples:\n"
         "  peal check all --algo all -n 2..16\n"
@@ -306,7 +191,11 @@ void add_check(CommandLine& line) {
         "  peal check allreduce --after broadcast:tree -n 4\n"
         "  peal check mine.peal -n 2..4 --expect allreduce --svg race.svg\n"
         "  peal check examples/pto/allreduce_ring.cpp -n 2..16 --as allreduce --device a5");
-    command->callback([arguments] { return run_check(*arguments); });
+    command->callback([command, arguments] {
+        return is_project(arguments->request.command.target.target)
+                   ? check_all_of_project(*command, *arguments)
+                   : check_target(*arguments);
+    });
 }
 
 }  // namespace peal::cli

@@ -61,6 +61,12 @@ std::pair<std::string, std::string> scope(const SubjectResult& result) {
             has_length ? std::to_string(result.last_count) : "-"};
 }
 
+std::string verdict_text(const SubjectResult& result) {
+    const std::string verdict(name(result.last.verdict));
+    if (result.expected == Verdict::proved) return verdict;
+    return verdict + (result.is_as_expected() ? ", as expected" : ", not expected");
+}
+
 std::string claim_text(const Claim& claim) {
     if (claim.result.empty()) return "protocol only";
     return fmt::format("as {}{}{}", claim.result, claim.order.empty() ? "" : ", ", claim.order);
@@ -102,6 +108,7 @@ Json holds_json(const SubjectResult& result) {
 }
 
 std::string work_text(const SubjectResult& result) {
+    if (result.from_store == result.checks) return "from store";
     return result.states > 0 ? fmt::format("{} states", result.states)
                              : fmt::format("{} events", result.events);
 }
@@ -139,16 +146,33 @@ Json violations_json(const std::vector<Violation>& violations,
 
 }  // namespace
 
+std::string case_name(const CheckSubject& subject) {
+    std::vector<std::string> parts;
+    if (subject.algorithm != "-") parts.push_back(subject.algorithm);
+    std::vector<int> ranks;
+    for (const auto& [nranks, count] : subject.points) {
+        if (nranks > 0 && (ranks.empty() || ranks.back() != nranks)) ranks.push_back(nranks);
+    }
+    if (!ranks.empty()) parts.push_back(numbers_text(ranks) + " ranks");
+    if (!subject.counts.empty()) parts.push_back(subject.counts + " elements");
+    return parts.empty() ? "all" : fmt::format("{}", fmt::join(parts, ", "));
+}
+
 std::string summary_text(const std::vector<SubjectResult>& results) {
     std::vector<std::vector<std::string>> rows = {{"program", "algorithm", "ranks", "counts",
                                                    "calls", "result", "verdict", "method", "work",
                                                    "time"}};
     std::string notes;
     for (const SubjectResult& result : results) {
+        if (result.trouble) {
+            rows.push_back({result.subject->what, result.subject->algorithm, "-", "-", "-", "-",
+                            "error", "-", "-", "-"});
+            continue;
+        }
         const auto [ranks, counts] = scope(result);
         rows.push_back({result.subject->what, result.subject->algorithm, ranks,
                         counts.empty() ? "-" : counts, std::to_string(result.last.calls),
-                        claim_text(result.claim), std::string(name(result.last.verdict)),
+                        claim_text(result.claim), verdict_text(result),
                         std::string(name(result.last.method)), work_text(result),
                         duration_text(result.seconds)});
         if (!result.excluded.empty()) {
@@ -238,10 +262,17 @@ std::string explanation_text(const CheckReport& report, const std::vector<CheckS
     return text;
 }
 
-std::string to_json(const std::vector<SubjectResult>& results,
-                    const std::vector<CheckStage>& stages) {
+std::string to_json(const std::vector<SubjectResult>& results) {
     Json list = Json::array();
     for (const SubjectResult& result : results) {
+        if (result.trouble) {
+            list.push_back({{"program", result.subject->what},
+                            {"algorithm", result.subject->algorithm},
+                            {"verdict", "error"},
+                            {"error", result.trouble->what()}});
+            continue;
+        }
+        const std::vector<CheckStage> stages = result.calls.stages();
         const auto [ranks, counts] = scope(result);
         Json entry = {
             {"program", result.subject->what},
@@ -255,6 +286,7 @@ std::string to_json(const std::vector<SubjectResult>& results,
             {"verdict", name(result.last.verdict)},
             {"method", name(result.last.method)},
             {"checks", result.checks},
+            {"from_store", result.from_store},
             {"events", result.events},
             {"states", result.states},
             {"seconds", result.seconds}};

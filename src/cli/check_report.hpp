@@ -2,11 +2,14 @@
 // What `peal check` says.
 #pragma once
 
+#include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "cli/check_jobs.hpp"
 #include "peal/check.hpp"
+#include "peal/error.hpp"
 
 namespace peal::cli {
 
@@ -29,21 +32,37 @@ struct RedundantAt {
 };
 RedundantAt redundant_at(const CheckJob& job, const CheckReport& report);
 
+// A line of a file.
+struct FileLine {
+    std::string file;
+    std::uint32_t line = 0;  // 0: of the file as a whole
+};
+
 // All jobs of one subject, up to the first that did not prove.
 struct SubjectResult {
     const CheckSubject* subject = nullptr;
-    std::vector<int> ranks;  // that were checked
+    std::optional<FileLine> asked_at;    // in a project
+    Verdict expected = Verdict::proved;  // a project may list what is wrong
+    std::optional<Error> trouble;        // why it could not be checked
+    std::vector<int> ranks;              // that were checked
     std::vector<Exclusion> excluded;
     Claim claim;
     std::vector<RedundantAt> redundant;
-    CheckReport last;  // of the job that decided: the one that did not prove, or the first
+    CheckReport last;    // of the job that decided: the one that did not prove, or the first
+    CallSequence calls;  // that `last` speaks of; nothing where nothing more is said
     int last_nranks = 0;
     std::uint64_t last_count = 0;
     std::uint64_t checks = 0;
+    std::uint64_t from_store = 0;  // of the checks
     std::uint64_t events = 0;
     std::uint64_t states = 0;
     double seconds = 0;
+
+    bool is_as_expected() const { return !trouble && last.verdict == expected; }
 };
+
+// What is asked of it, in the same words whatever comes out: "ring, 2..16 ranks, 256 elements".
+std::string case_name(const CheckSubject& subject);
 
 // What was asked, what came out; below it what was left out, and a word where no result was asked.
 std::string summary_text(const std::vector<SubjectResult>& results);
@@ -57,7 +76,6 @@ std::string violation_text(const Violation& violation, const std::vector<CheckSt
 std::string warnings_text(const CheckReport& report, const std::vector<CheckStage>& stages);
 std::string redundant_text(const std::vector<RedundantAt>& list);
 std::string explanation_text(const CheckReport& report, const std::vector<CheckStage>& stages);
-std::string to_json(const std::vector<SubjectResult>& results,
-                    const std::vector<CheckStage>& stages);
+std::string to_json(const std::vector<SubjectResult>& results);
 
 }  // namespace peal::cli

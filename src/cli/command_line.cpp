@@ -49,6 +49,25 @@ private:
     CLI::Option* option_;
 };
 
+OptionFacts facts_of(const CLI::Option& option) {
+    OptionFacts facts;
+    const bool is_argument = option.get_lnames().empty() && option.get_snames().empty();
+    facts.name = option.get_name(is_argument);
+    facts.key = facts.name.substr(facts.name.find_first_not_of('-'));
+    facts.group = option.get_group();
+    facts.takes_list = option.get_expected_max() > 1;
+    facts.is_given = option.count() > 0;
+    const std::string type = option.get_type_name();
+    if (option.get_items_expected_max() == 0) {
+        facts.takes = OptionFacts::Takes::flag;
+    } else if (type == "INT" || type == "UINT") {
+        facts.takes = OptionFacts::Takes::integer;
+    } else if (type == "FLOAT") {
+        facts.takes = OptionFacts::Takes::number;
+    }
+    return facts;
+}
+
 class ParsedCommand final : public Command {
 public:
     ParsedCommand(CLI::App* app, int* exit_code) : app_(app), exit_code_(exit_code) {}
@@ -60,6 +79,13 @@ public:
     Option* add_flag_callback(const std::string& name, std::function<void()> action,
                               const std::string& description) override {
         return keep(app_->add_flag_callback(name, std::move(action), description));
+    }
+    std::vector<OptionFacts> options() const override {
+        std::vector<OptionFacts> facts;
+        for (const CLI::Option* option : std::as_const(*app_).get_options()) {
+            if (option != app_->get_help_ptr()) facts.push_back(facts_of(*option));
+        }
+        return facts;
     }
     void footer(const std::string& text) override { app_->footer(text); }
     void positionals_at_end() override { app_->positionals_at_end(); }
@@ -147,6 +173,15 @@ int CommandLine::run(int argc, const char* const* argv) {
         const int code = app.exit(error, out);
         fmt::print("{}", out.str());
         return code == 0 ? kFine : kBadUsage;
+    }
+    return parser_->exit_code;
+}
+
+int CommandLine::run_words(const std::vector<std::string>& words) {
+    try {
+        parser_->app.parse(std::vector<std::string>(words.rbegin(), words.rend()));  // last first
+    } catch (const CLI::ParseError& error) {
+        throw Error(Fault::usage, error.what());
     }
     return parser_->exit_code;
 }

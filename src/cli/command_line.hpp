@@ -28,6 +28,17 @@ public:
     virtual Option* when_given(std::function<void()> action) = 0;
 };
 
+// What an option is, for those who do not read it from a command line.
+struct OptionFacts {
+    enum class Takes : std::uint8_t { flag, integer, number, text };
+    std::string name;   // "--ranks", "-I", or "target" of an argument
+    std::string key;    // the same without dashes
+    std::string group;  // of the help
+    Takes takes = Takes::text;
+    bool takes_list = false;
+    bool is_given = false;
+};
+
 // Where the value of an option goes.
 using OptionValue =
     std::variant<std::string*, int*, std::uint32_t*, std::uint64_t*, std::int64_t*, double*,
@@ -46,8 +57,9 @@ public:
                              const std::string& description) = 0;
     virtual Option* add_flag_callback(const std::string& name, std::function<void()> action,
                                       const std::string& description) = 0;
-    virtual void footer(const std::string& text) = 0;  // examples, at the end of its help
-    virtual void positionals_at_end() = 0;             // what follows them is no option of ours
+    virtual std::vector<OptionFacts> options() const = 0;  // without --help
+    virtual void footer(const std::string& text) = 0;      // examples, at the end of its help
+    virtual void positionals_at_end() = 0;                 // what follows them is no option of ours
     virtual void callback(std::function<int()> action) = 0;  // returns the exit code
 
 private:
@@ -68,6 +80,10 @@ public:
     // Carries out the subcommand that the arguments name, and returns its exit code. Throws
     // Error(usage) with the nearest name and the list of all when there is none of that name.
     int run(int argc, const char* const* argv);
+
+    // The same with words from elsewhere, the subcommand first. Nothing is printed: words that
+    // cannot be are thrown as Error(usage).
+    int run_words(const std::vector<std::string>& words);
 
 private:
     struct Parser;

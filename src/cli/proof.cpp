@@ -62,8 +62,8 @@ Proof prove(const std::vector<Plan>& plans, const Collective* collective, bool t
 }
 
 // Devices and their processes prove, too: all of them ask the variable.
-void add_store_option(Command& command) {
-    command.add_flag_callback(
+Option* add_store_option(Command& command) {
+    return command.add_flag_callback(
         "--no-store", [] { setenv("PEAL_PROOFS", "off", 1); },
         "take no proof from the store and put none there (or: PEAL_PROOFS=off)");
 }

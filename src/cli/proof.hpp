@@ -29,6 +29,6 @@ Proof prove(const std::vector<Plan>& plans, const Collective* collective, bool t
             CheckOptions options);
 
 // --no-store: proofs are neither taken from the user's store nor put there.
-void add_store_option(Command& command);
+Option* add_store_option(Command& command);
 
 }  // namespace peal::cli

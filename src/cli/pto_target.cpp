@@ -3,6 +3,7 @@
 
 #include <chrono>
 #include <filesystem>
+#include <mutex>
 
 #include <fmt/format.h>
 
@@ -66,6 +67,13 @@ std::vector<pto::Parameter> given_parameters(const TargetOptions& options, int n
     return parameters;
 }
 
+// Kernels run in children that talk over pipes. Another child, started meanwhile, would hold their
+// ends open: there is one at a time.
+std::mutex& child_mutex() {
+    static std::mutex mutex;
+    return mutex;
+}
+
 pto::TraceOptions trace_options(const TargetOptions& options) {
     if (!(options.trace_seconds > 0 && options.trace_seconds <= kMaxTraceSeconds)) {
         bad_usage(fmt::format("--trace-timeout: expected more than 0 seconds, found {}",
@@ -126,6 +134,7 @@ std::optional<std::uint64_t> preset_count(const TargetOptions& options) {
 
 pto::Kernel compile_kernel(const TargetOptions& options) {
     refuse_program_options(options);
+    const std::lock_guard lock(child_mutex());
     pto::KernelOptions compiler = options.compiler;
     compiler.load_timeout = trace_options(options).timeout;
     return pto::Kernel::compile(options.target, compiler);
@@ -140,6 +149,7 @@ Target trace_kernel(const pto::Kernel& kernel, const TargetOptions& options) {
     const std::vector<pto::Parameter> parameters =
         is_listed ? given_parameters(options, target.nranks)
                   : pto::preset(*target.said_to_be, target.nranks);
+    const std::lock_guard lock(child_mutex());
     target.traced = pto::trace(kernel, parameters, target.nranks, trace_options(options));
     if (is_listed && !options.as.empty()) {
         target.said_to_be = expected_collective("--as", options.as, options, target, target.traced);

@@ -70,7 +70,7 @@ void add_run(CommandLine& line) {
     Command* command =
         line.add_subcommand("run", "carry out a collective or kernel and compare with golden");
     auto options = std::make_shared<RunOptions>();
-    add_target_options(*command, options->target);
+    add_target_options(*command, options->target)->required();
     add_ranks_option(*command, options->target);
     command->add_option("--expect", options->expect,
                         "the collective that a .peal kernel should compute");

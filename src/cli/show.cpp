@@ -107,7 +107,7 @@ int show(const ShowOptions& options) {
 void add_show(CommandLine& line) {
     Command* command = line.add_subcommand("show", "print a program as IR, lowered, or as plans");
     auto options = std::make_shared<ShowOptions>();
-    add_target_options(*command, options->target);
+    add_target_options(*command, options->target)->required();
     add_ranks_option(*command, options->target);
     command->add_flag("--ir", options->ir, "the program before lowering");
     command->add_flag("--lowered", options->lowered,

@@ -152,11 +152,9 @@ std::vector<std::int64_t> uneven_counts(std::uint64_t count, int nranks) {
 
 void bad_usage(const std::string& message) { throw Error(Fault::usage, message); }
 
-void add_target_options(Command& command, TargetOptions& options) {
-    command
-        .add_option("target", options.target,
-                    "a collective, file.peal[:kernel], or a PTO kernel.cpp")
-        ->required();
+Option* add_target_options(Command& command, TargetOptions& options) {
+    Option* target = command.add_option("target", options.target,
+                                        "a collective, file.peal[:kernel], or a PTO kernel.cpp");
     command.add_option("--algo", options.algorithm, "recipe of a collective (default auto)");
     auto* count =
         command.add_option("--count", options.count,
@@ -187,6 +185,7 @@ void add_target_options(Command& command, TargetOptions& options) {
         "--window", [&options] { options.placement = Placement::window; },
         "input and result are in the window itself");
     add_pto_options(command, options);
+    return target;
 }
 
 void add_ranks_option(Command& command, TargetOptions& options) {

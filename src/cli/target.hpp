@@ -41,8 +41,9 @@ struct TargetOptions {
     int calls = 3;  // in a row on the same windows, that its plans are for
 };
 
-// Everything but -n, which some commands take as a range.
-void add_target_options(Command& command, TargetOptions& options);
+// Everything but -n, which some commands take as a range. Returns the target, which may be left
+// out unless it is said to be required.
+Option* add_target_options(Command& command, TargetOptions& options);
 void add_ranks_option(Command& command, TargetOptions& options);
 
 // The number of ranks that -n and -d ask for together.

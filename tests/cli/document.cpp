@@ -1,7 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/document.hpp"
 
+#include <gtest/gtest.h>
+
 #include <filesystem>
+#include <fstream>
+#include <regex>
 #include <sstream>
 
 #include "cli/command.hpp"
@@ -60,6 +64,31 @@ std::string stripped(const std::string& text) {
         if (begin != std::string::npos) result += line.substr(begin) + "\n";
     }
     return result;
+}
+
+std::string without_times(const std::string& text) {
+    return std::regex_replace(text, std::regex("[0-9]+(\\.[0-9]+)? (us|ms|s)\\b"), "<time>");
+}
+
+Played play(const std::string& document) {
+    const TemporaryFile here("placeholder", "");
+    Played played;
+    for (const Block& block : fenced_blocks(document)) {
+        const std::size_t space = block.tag.find(' ');
+        if (space != std::string::npos) {
+            std::ofstream(here.directory() + "/" + block.tag.substr(space + 1)) << block.text;
+            ++played.files;
+        } else if (block.tag == "console") {
+            for (const Step& step : steps_of(block.text)) {
+                EXPECT_EQ(step.words.front(), "peal");
+                const Ran ran = peal({step.words.begin() + 1, step.words.end()}, here.directory());
+                EXPECT_EQ(without_times(ran.out + ran.err), without_times(step.output))
+                    << ::testing::PrintToString(step.words);
+            }
+            ++played.sessions;
+        }
+    }
+    return played;
 }
 
 std::vector<std::string> sources_in(const std::string& directory) {

@@ -1,0 +1,239 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/check_run.hpp"
+
+#include <algorithm>
+#include <chrono>
+
+#include <fmt/format.h>
+
+#include "check/proof_store.hpp"
+#include "cli/devices.hpp"
+#include "peal/error.hpp"
+
+namespace peal::cli {
+namespace {
+
+constexpr double kMostSeconds = 1e9;  // that clocks can count
+
+std::chrono::steady_clock::time_point deadline_of(const CheckOptions& options) {
+    using Clock = std::chrono::steady_clock;
+    const bool is_short = options.max_seconds < kMostSeconds;
+    const std::chrono::duration<double> most(is_short ? options.max_seconds : kMostSeconds);
+    return Clock::now() + std::chrono::duration_cast<Clock::duration>(most);
+}
+
+// The bounds hold for the making of plans and the checking of them together.
+ProofAnswer make_and_check(const CheckRequest& request, CheckOptions options,
+                           const CheckSubject& subject, CheckJob& job) {
+    using Clock = std::chrono::steady_clock;
+    const auto start = Clock::now();
+    const auto seconds = [&] {
+        return std::chrono::duration<double>(Clock::now() - start).count();
+    };
+    try {
+        job = make_job(request.command, subject, job.nranks, job.count, deadline_of(options));
+    } catch (const Error& error) {
+        if (error.fault() != Fault::bound) throw;
+        CheckReport report;
+        report.verdict = Verdict::bound;
+        report.calls = options.calls;
+        report.seconds = seconds();
+        report.bound = fmt::format("{} seconds: {}", options.max_seconds, error.what());
+        return {std::move(report), false};
+    }
+    options.seconds_spent = seconds();
+    const std::vector<CheckStage> stages = job.calls.stages();
+    if (request.take_proofs) {
+        ProofAnswer answer = check_once(stages, options);
+        if (answer.from_store) answer.report.seconds = seconds() - options.seconds_spent;
+        return answer;
+    }
+    CheckReport report = check(stages, options);
+    keep_proof(stages, options, report);
+    return {std::move(report), false};
+}
+
+// Whether `require` refuses a rank count whatever the length. What it says of some lengths only is
+// for the user to choose.
+bool refuses_all(const CheckRequest& request, const CheckSubject& subject, int nranks) {
+    return std::all_of(subject.points.begin(), subject.points.end(), [&](const auto& point) {
+        if (point.first != nranks) return true;
+        try {
+            make_job(request.command, subject, nranks, point.second, deadline_of(request.options));
+        } catch (const RequirementError&) {
+            return true;
+        }
+        return false;
+    });
+}
+
+Exclusion exclusion_of(int nranks, const RequirementError& error) {
+    const Diagnostic& why = error.diagnostics().front();
+    return {nranks, fmt::format("{}, line {}", why.message, why.span.line)};
+}
+
+void add_report(SubjectResult& result, CheckJob job, const CheckReport& report,
+                bool asks_redundant) {
+    ++result.checks;
+    result.events += report.events;
+    result.states += report.states;
+    result.seconds += report.seconds;
+    result.claim = job.claim;
+    const bool is_first = result.ranks.empty() || result.ranks.back() != job.nranks;
+    if (asks_redundant && is_first && report.verdict == Verdict::proved) {
+        result.redundant.push_back(redundant_at(job, report));
+    }
+    if (is_first) result.ranks.push_back(job.nranks);
+    // While all prove, the first that warns speaks for all, or the first: it has an ordinary
+    // length.
+    const bool warns_first = !report.warnings.empty() && result.last.warnings.empty();
+    if (report.verdict == Verdict::proved && result.checks != 1 && !warns_first) return;
+    result.last = report;
+    result.last_nranks = job.nranks;
+    result.last_count = job.count;
+    // Plans may be large, and of what is proved nothing more is said.
+    const bool is_spoken_of = report.verdict != Verdict::proved || !report.warnings.empty() ||
+                              !report.explanations.empty();
+    result.calls = is_spoken_of ? std::move(job.calls) : CallSequence();
+}
+
+}  // namespace
+
+void add_request_options(Command& command, CheckRequest& request) {
+    CheckCommand& what = request.command;
+    add_target_options(command, what.target);
+    command.add_option("-n,--ranks", what.ranks,
+                       "ranks: 4, a range 2..16 or a list 2,4,8 (default 4)");
+    command.add_option("--calls", request.options.calls,
+                       "calls in a row on the same windows (default 3)");
+    command.add_option(
+        "--after", what.after,
+        "collectives that run before it on the same windows: name or name:algorithm");
+    command.add_option("--expect", what.expect,
+                       "the collective that a kernel or plan must compute");
+    command.add_option("--max-states", request.options.max_states,
+                       "bound of the exploration (default 100000000)");
+    command.add_option("--max-seconds", request.options.max_seconds,
+                       "bound of the exploration (default 600)");
+    command
+        .add_flag("--explain", request.options.explain,
+                  "for each pair of conflicting accesses, what orders them")
+        ->group(kReportGroup);
+    command
+        .add_flag("--redundant", request.options.find_redundant,
+                  "notifies and waits that could be left out, one at a time, and what they do "
+                  "to the critical path")
+        ->group(kReportGroup);
+    command
+        .add_flag("--bytes", what.bytes, "reports speak bytes, not elements of the declared shapes")
+        ->group(kReportGroup);
+    command
+        .add_flag("--full", request.full,
+                  "every step of the counterexample, on the rank count that was asked for")
+        ->group(kReportGroup);
+}
+
+void prepare(CheckRequest& request) {
+    if (request.options.calls < 1) {
+        throw Error(Fault::usage,
+                    fmt::format("--calls: expected at least 1, found {}", request.options.calls));
+    }
+    request.options.device = device_rules(request.command.target);
+    request.options.strict_loads = request.command.target.strict_loads;
+    request.command.target.calls = request.options.calls;
+}
+
+Run check_subject(const CheckRequest& request, const CheckSubject& subject) {
+    Run run;
+    run.result.subject = &subject;
+    const int first = subject.points.front().first;
+    const int last = subject.points.back().first;
+    for (const auto& [nranks, count] : subject.points) {
+        std::vector<Exclusion>& excluded = run.result.excluded;
+        if (!excluded.empty() && excluded.back().nranks == nranks) continue;
+        CheckJob job;
+        job.nranks = nranks;
+        job.count = count;
+        try {
+            CheckOptions options = request.options;
+            const std::vector<int>& done = run.result.ranks;
+            // One length of each rank count tells what is redundant.
+            options.find_redundant &= done.empty() || done.back() != nranks;
+            const auto [report, from_store] = make_and_check(request, options, subject, job);
+            run.result.from_store += from_store ? 1 : 0;
+            add_report(run.result, std::move(job), report, options.find_redundant);
+            if (report.verdict != Verdict::proved) break;
+        } catch (const RequirementError& error) {
+            if (first == last || !refuses_all(request, subject, nranks)) throw;
+            excluded.push_back(exclusion_of(nranks, error));
+        }
+    }
+    if (run.result.ranks.empty()) {
+        const Exclusion& why = run.result.excluded.front();
+        throw Error(Fault::usage,
+                    fmt::format("-n '{}': the kernel excludes every one; for {} ranks: {}",
+                                request.command.ranks, why.nranks, why.why));
+    }
+    return run;
+}
+
+void look_on_fewer(const CheckRequest& request, Run& run) {
+    constexpr double kMostSecondsMore = 1;
+    const SubjectResult& result = run.result;
+    if (request.full || result.last.violations.empty() || result.last_nranks <= 2) return;
+    if (result.subject->points.front().first == 0) return;  // a file of plans has its own
+    const ViolationKind kind = result.last.violations.front().kind;
+    CheckOptions options = request.options;
+    options.find_redundant = options.explain = false;
+    options.progress = nullptr;
+    const double most = std::max(kMostSecondsMore, result.last.seconds);
+    double spent = 0;
+    for (int nranks = 2; nranks < result.last_nranks && spent < most; ++nranks) {
+        const auto& checked = result.ranks;
+        if (std::find(checked.begin(), checked.end(), nranks) != checked.end()) continue;
+        options.max_seconds = most - spent;
+        CheckJob job;
+        job.nranks = nranks;
+        job.count = count_on(*result.subject, {result.last_nranks, result.last_count}, nranks);
+        try {
+            CheckReport report = make_and_check(request, options, *result.subject, job).report;
+            spent += report.seconds;
+            if (report.violations.empty() || report.violations.front().kind != kind) continue;
+            run.smaller = std::move(job);
+            run.on_fewer = std::move(report);
+            return;
+        } catch (const Error&) {
+        }
+    }
+}
+
+std::string findings_text(const Run& run, const CheckRequest& request) {
+    const CheckReport& report = run.shown();
+    const std::vector<CheckStage> stages = run.stages();
+    std::string text;
+    if (run.is_on_fewer()) {
+        text += fmt::format("shown on {} ranks, the fewest that have it; --full shows it on {}\n",
+                            run.smaller.nranks, run.result.last_nranks);
+    }
+    if (report.method == CheckMethod::exploration && !report.why_explored.empty()) {
+        text += fmt::format("explored, because {}\n", report.why_explored);
+    }
+    if (report.verdict == Verdict::bound)
+        text += fmt::format("not proved: bound reached: {}\n", report.bound);
+    if (!report.violations.empty()) {
+        text += "\n" + violation_text(report.violations.front(), stages, request.full);
+        if (report.violations.size() > 1) {
+            text += fmt::format("\nand {} more:\n", report.violations.size() - 1);
+            for (std::size_t i = 1; i < report.violations.size(); ++i) {
+                text += fmt::format("  {}: {}\n", name(report.violations[i].kind),
+                                    report.violations[i].message);
+            }
+        }
+    }
+    text += warnings_text(report, stages);
+    if (request.options.find_redundant) text += redundant_text(run.result.redundant);
+    if (request.options.explain) text += "\n" + explanation_text(report, stages);
+    return text;
+}
+
+}  // namespace peal::cli

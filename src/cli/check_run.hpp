@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+// One target of `peal check`, carried out.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "cli/check_jobs.hpp"
+#include "cli/check_report.hpp"
+#include "cli/command_line.hpp"
+#include "peal/check.hpp"
+
+namespace peal::cli {
+
+// What is asked of one target.
+struct CheckRequest {
+    CheckCommand command;
+    CheckOptions options;
+    bool full = false;         // the whole picture, on the rank count that was asked for
+    bool take_proofs = false;  // what stands in the store is not checked again
+};
+
+// The options that say what is checked. They are also the keys of a project (cli/project.hpp);
+// those that say what is shown are in the group kReportGroup.
+inline constexpr const char* kReportGroup = "Report";
+void add_request_options(Command& command, CheckRequest& request);
+
+// Fills in what follows from the options; throws Error(usage) for those that cannot be.
+void prepare(CheckRequest& request);
+
+struct Run {
+    SubjectResult result;
+    // Where the violation is shown: on fewer ranks, if they have it too.
+    CheckJob smaller;
+    CheckReport on_fewer;
+
+    bool is_on_fewer() const { return !on_fewer.violations.empty(); }
+    const CheckReport& shown() const { return is_on_fewer() ? on_fewer : result.last; }
+    std::vector<CheckStage> stages() const {
+        return (is_on_fewer() ? smaller.calls : result.calls).stages();
+    }
+};
+
+// Refers to the subject.
+Run check_subject(const CheckRequest& request, const CheckSubject& subject);
+
+// The counterexample on the fewest ranks that have one of its kind, unless all is to be shown.
+// Rank counts that cannot be checked, for whatever reason, are passed over; so are all when it
+// takes long.
+void look_on_fewer(const CheckRequest& request, Run& run);
+
+// Below its row: why it is not proved, or what else was asked for.
+std::string findings_text(const Run& run, const CheckRequest& request);
+
+}  // namespace peal::cli
