@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The plan: the flat instruction list of one rank. It is the waist of Peal: everything above
-// produces plans, everything below consumes them, and nothing in a plan says who made it.
+// The plan: the flat instruction list of one rank, or several such lists that run beside each
+// other, its lanes. It is the waist of Peal: everything above produces plans, everything below
+// consumes them, and nothing in a plan says who made it.
 //
 // Rank, rank count, sizes and types are known, so there is no control flow. Two things stay open
 // until a plan runs: where its buffers are, and the generation of each signal buffer.
@@ -50,7 +51,7 @@ struct Buffer {
 inline constexpr std::uint16_t kTile = 0xffff;  // Range::buffer of tile memory
 
 // Bytes [offset, offset + length) of one buffer. `rank` says whose window; for arguments and tiles
-// it is the plan's own rank.
+// it is the plan's own rank. Each lane has tile memory of its own.
 struct Range {
     std::uint16_t buffer = kTile;
     std::int32_t rank = 0;
@@ -141,7 +142,7 @@ struct Map {
     bool operator==(const Map&) const = default;
 };
 
-// Writes a peer's (or the own) cell after everything earlier in this plan is visible to whoever
+// Writes a peer's (or the own) cell after everything earlier in this lane is visible to whoever
 // sees the new value. (With pipes: after everything that was drained.)
 struct Notify {
     NotifyOp op = NotifyOp::set;
@@ -201,8 +202,15 @@ struct Plan {
     std::int32_t rank = 0;
     std::int32_t nranks = 1;
     std::vector<Buffer> buffers;
-    std::uint64_t tile_bytes = 0;  // tile memory that the plan uses
+    std::uint64_t tile_bytes = 0;  // tile memory that a lane uses
     std::vector<Instruction> instructions;
+    // Where each lane after the first begins in `instructions`; empty: there is one. A lane is
+    // carried out in order, and beside the others: a thread block of a processor, one of several
+    // cores, a task of its own. The lanes of a rank share its arguments, windows, cells and
+    // generations, each has tile memory and pipes of its own, and they meet by notifies to cells of
+    // their own rank and waits on them, and by nothing else. A call begins before all its lanes and
+    // ends after all of them. Ranks need not have the same number.
+    std::vector<std::uint32_t> lanes;
     // By how much each signal buffer's generation moves on at the end of a call; one entry per
     // buffer, 0 for those that are not signals. The same on every rank.
     std::vector<std::int64_t> advance;
@@ -210,6 +218,15 @@ struct Plan {
     // Declared shapes and rounds of loops, for messages; may be null. Files of plans do not have
     // it.
     std::shared_ptr<const PlanNotes> notes;
+
+    std::size_t lane_count() const { return lanes.size() + 1; }
+    // The lane's instructions are [lane_begin, lane_end).
+    std::size_t lane_begin(std::size_t lane) const { return lane == 0 ? 0 : lanes[lane - 1]; }
+    std::size_t lane_end(std::size_t lane) const {
+        return lane == lanes.size() ? instructions.size() : lanes[lane];
+    }
+    // The lane that an instruction is of.
+    std::size_t lane_of(std::size_t instruction) const;
 
     // Equality is about what the plan does: `source` and `notes` are not part of it.
     bool operator==(const Plan& other) const;
@@ -231,7 +248,8 @@ struct Traffic {
 };
 Traffic traffic(const Plan& plan);
 
-// Throws Error(program) that names the first instruction whose ranges leave their buffers, whose
+// Throws Error(program) when lanes are not in order or not there; and that names the first
+// instruction whose ranges leave their buffers, whose
 // cells do not exist or are unaligned, whose sizes differ, whose values do not fit, or that writes
 // over an `in` argument. A plan that was validated can be run without further checks.
 void validate(const Plan& plan);

@@ -32,13 +32,22 @@ std::string text_of_entry(const Model& model, const Clash& clash) {
                        model.agents[enters.agent].rank);
 }
 
+// Lanes of one rank look as if they were one after another.
+std::string_view what_is_missing(const Model& model, const Clash& clash) {
+    const Agent& first = model.agents[clash.first.agent];
+    const Agent& second = model.agents[clash.second.agent];
+    return first.rank == second.rank && first.lane != second.lane ? "no signal orders the two lanes"
+                                                                  : "nothing orders them";
+}
+
 }  // namespace
 
 ViolationKind kind_of(const Model& model, const Clash& clash) {
     if (model.regions[clash.region].kind == RegionKind::entry) return ViolationKind::wrong_result;
-    return model.agents[clash.first.agent].rank == model.agents[clash.second.agent].rank
-               ? ViolationKind::pipe_hazard
-               : ViolationKind::data_race;
+    const Agent& first = model.agents[clash.first.agent];
+    const Agent& second = model.agents[clash.second.agent];
+    return first.rank == second.rank && first.lane == second.lane ? ViolationKind::pipe_hazard
+                                                                  : ViolationKind::data_race;
 }
 
 Finding clash_finding(const Model& model, const Clash& clash) {
@@ -57,8 +66,8 @@ Finding clash_finding(const Model& model, const Clash& clash) {
     };
     const std::string_view line =
         region.kind == RegionKind::lines ? " (cells of one cache line, written back whole)" : "";
-    finding.message = fmt::format("{} and {} {}{}, and nothing orders them", does(clash.first),
-                                  does(clash.second), finding.memory, line);
+    finding.message = fmt::format("{} and {} {}{}, and {}", does(clash.first), does(clash.second),
+                                  finding.memory, line, what_is_missing(model, clash));
     return finding;
 }
 

@@ -5,6 +5,7 @@
 
 #include "plan/notes.hpp"
 #include "plan/text.hpp"
+#include "plan/titles.hpp"
 
 namespace peal::checker {
 namespace {
@@ -53,8 +54,8 @@ std::string text_of(const Model& model, Event event) {
     const Instruction& instruction = model.instruction(event);
     const Plan& plan = model.plan(op.call, rank);
     const std::string place = place_text(instruction, plan);
-    return fmt::format("rank {} (`{}`{}{}, call {})", rank, report_text(instruction, plan),
-                       place.empty() ? "" : ", ", place, op.call);
+    return fmt::format("{} (`{}`{}{}, call {})", who_title(plan, op.index),
+                       report_text(instruction, plan), place.empty() ? "" : ", ", place, op.call);
 }
 
 }  // namespace peal::checker

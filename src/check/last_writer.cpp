@@ -8,6 +8,7 @@
 #include "check/touch.hpp"
 #include "plan/notes.hpp"
 #include "plan/text.hpp"
+#include "plan/titles.hpp"
 
 namespace peal::checker {
 namespace {
@@ -29,7 +30,8 @@ std::string text_of_writer(const Model& model, Event writer, std::int32_t owner)
     const Plan& plan = model.plan(model.op(writer).call, rank);
     const Instruction& instruction = model.instruction(writer);
     const std::string place = place_text(instruction, plan);
-    return fmt::format("{}`{}`{}", rank == owner ? "" : fmt::format("rank {}'s ", rank),
+    const bool names_who = rank != owner || !plan.lanes.empty();
+    return fmt::format("{}`{}`{}", names_who ? who_title(plan, model.op(writer).index) + "'s " : "",
                        report_text(instruction, plan), place.empty() ? "" : " (" + place + ")");
 }
 

@@ -59,11 +59,15 @@ void SymbolicMemory::stage(const Op& op, std::int32_t rank) {
     for (const Staged* staged : model_.meaning(op.call, rank).staged) {
         assign(staged->buffer, staged->offset, staged->offset + staged->length, true);
     }
-    assign(kTile, 0, model_.regions[model_.region(op.call, kTile, rank)].bytes, false);
+    for (const RegionId tile : model_.tiles[static_cast<std::size_t>(rank)]) {
+        if (model_.regions[tile].bytes > 0) {
+            regions_[tile].assign(0, model_.regions[tile].bytes, Content{});
+        }
+    }
 }
 
 RegionId SymbolicMemory::region_of(const Range& range) const {
-    return model_.region(model_.op(event_).call, range.buffer, range.rank);
+    return model_.region(event_, range);
 }
 
 void SymbolicMemory::read(const Range& source, std::uint64_t destination,

@@ -168,13 +168,22 @@ private:
     }
 
     void place_tiles() {
-        std::vector<std::uint64_t> bytes(static_cast<std::size_t>(model_.nranks), 0);
-        for (const CheckStage& stage : *model_.stages) {
-            for (std::size_t r = 0; r < bytes.size(); ++r) {
-                bytes[r] = std::max(bytes[r], (*stage.plans)[r].tile_bytes);
+        for (std::int32_t rank = 0; rank < model_.nranks; ++rank) {
+            std::vector<std::uint64_t> bytes;  // by lane
+            for (const CheckStage& stage : *model_.stages) {
+                const Plan& plan = (*stage.plans)[static_cast<std::size_t>(rank)];
+                if (bytes.size() < plan.lane_count()) bytes.resize(plan.lane_count(), 0);
+                for (std::size_t lane = 0; lane < plan.lane_count(); ++lane) {
+                    bytes[lane] = std::max(bytes[lane], plan.tile_bytes);
+                }
+            }
+            std::vector<RegionId>& tiles = model_.tiles.emplace_back();
+            for (const std::uint64_t size : bytes) {
+                tiles.push_back(static_cast<RegionId>(model_.regions.size()));
+                model_.regions.push_back(
+                    {RegionKind::data, "tile", rank, size, Element::u8, nullptr});
             }
         }
-        model_.first_tile = add_regions(RegionKind::data, "tile", bytes);
     }
 
     void place_entries() {

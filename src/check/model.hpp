@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The model: all calls of all ranks as one program of agents, memory regions and cells. It is what
-// both methods run. Pipes are agents like ranks are, and flags, issue order and draining are cells
-// like signals are, so neither method knows about pipes.
+// both methods run. Lanes and pipes are agents like ranks are, and flags, issue order, draining and
+// where a call begins and ends are cells like signals are, so neither method knows about any of
+// them.
 #pragma once
 
 #include <algorithm>
@@ -25,7 +26,7 @@ enum class Origin : std::uint8_t {
     instruction,  // of the plan
     consumes,     // the caller reads the outputs
     line,         // data: the cache line that the notify behind it touches
-    issue,        // order between the issuing unit and the pipes of a rank
+    issue,        // order between the caller, the lanes of a rank and the pipes of a lane
 };
 
 struct Op {
@@ -42,9 +43,11 @@ struct Op {
     std::int64_t value = 0;
 };
 
-// Runs its ops in order. Each rank has one, and one more for each pipe beside its scalar unit.
+// Runs its ops in order. Each lane of a rank has one, and one more for each pipe beside its scalar
+// unit. The first one of a rank is also its caller.
 struct Agent {
     std::int32_t rank = 0;
+    std::uint32_t lane = 0;
     Pipe pipe = Pipe::none;
     std::vector<Op> ops;
 };
@@ -134,7 +137,7 @@ struct Model {
     std::vector<Storage> storages;
     std::vector<std::vector<std::uint32_t>> storage_of;  // by stage and buffer
     std::vector<std::vector<RankMeaning>> meaning_of;    // by stage and rank
-    RegionId first_tile = kNone;                         // of rank 0
+    std::vector<std::vector<RegionId>> tiles;            // by rank and lane
     std::vector<RegionId> first_entry;                   // of rank 0, by call; kNone: none
 
     std::uint32_t stage_of(std::uint32_t call) const { return call % stages->size(); }
@@ -150,10 +153,16 @@ struct Model {
         const Op& what = op(event);
         return plan(what.call, agents[event.agent].rank).instructions[what.index];
     }
+    // Of an argument or window.
     RegionId region(std::uint32_t call, std::uint16_t buffer, std::int32_t rank) const {
         const auto offset = static_cast<RegionId>(rank);
-        if (buffer == kTile) return first_tile + offset;
         return storages[storage_of[stage_of(call)][buffer]].first_region + offset;
+    }
+    // Of anything that the instruction at hand names.
+    RegionId region(Event event, const Range& range) const {
+        const Agent& agent = agents[event.agent];
+        if (range.buffer == kTile) return tiles[static_cast<std::size_t>(agent.rank)][agent.lane];
+        return region(op(event).call, range.buffer, range.rank);
     }
     const Storage& storage_of_cell(CellId cell) const;
 };

@@ -20,16 +20,17 @@ void insert_once(std::vector<T>& list, const T& item) {
 
 constexpr std::size_t kSpare = 64;  // order between pipes may take a few ops more at first
 
-// Writes the ops of one rank. The rank's first agent is its issuing (scalar) unit, which is the
-// whole rank when the plan has no pipes.
+// Writes the ops of one rank, lane by lane. A lane's first agent is its issuing (scalar) unit,
+// which is the whole lane when the plan has no pipes. That of the first lane is also the rank's
+// caller.
 class RankWriter {
 public:
     RankWriter(Model& model, std::int32_t rank) : model_(model), rank_(rank) {
-        main_ = add_agent(Pipe::scalar);
         for (const CheckStage& stage : *model.stages) {
-            for (const Instruction& instruction :
-                 (*stage.plans)[static_cast<std::size_t>(rank)].instructions) {
-                use_pipe(pipe_of(instruction));
+            const Plan& plan = (*stage.plans)[static_cast<std::size_t>(rank)];
+            while (lanes_.size() < plan.lane_count()) add_lane();
+            for (std::size_t i = 0; i < plan.instructions.size(); ++i) {
+                use_pipe(plan.lane_of(i), pipe_of(plan.instructions[i]));
             }
         }
     }
@@ -39,25 +40,50 @@ public:
     void write_call(std::uint32_t call) {
         call_ = call;
         const Plan& plan = model_.plan(call, rank_);
-        emit_data(main_, Origin::stages, 0);
-        for (std::size_t i = 0; i < plan.instructions.size(); ++i) {
-            write(plan.instructions[i], static_cast<std::uint32_t>(i));
+        emit_data(lanes_[0], lanes_[0].main, Origin::stages, 0);
+        // Lanes without instructions order nothing.
+        const auto is_used = [&](std::size_t l) {
+            return l > 0 && plan.lane_begin(l) != plan.lane_end(l);
+        };
+        for (std::size_t l = 0; l < plan.lane_count(); ++l) {
+            if (is_used(l)) begin(lanes_[l]);
         }
-        drain();
-        emit_data(main_, Origin::consumes, 0);
+        for (std::size_t l = 0; l < plan.lane_count(); ++l) {
+            for (std::size_t i = plan.lane_begin(l); i < plan.lane_end(l); ++i) {
+                write(lanes_[l], plan.instructions[i], static_cast<std::uint32_t>(i));
+            }
+            drain(lanes_[l]);
+        }
+        for (std::size_t l = 0; l < plan.lane_count(); ++l) {
+            if (is_used(l)) end(lanes_[l]);
+        }
+        emit_data(lanes_[0], lanes_[0].main, Origin::consumes, 0);
     }
 
 private:
-    struct Lane {
+    // Counts what one agent has done, for another to wait for.
+    struct Counter {
+        CellId cell = kNone;
+        std::int64_t count = 0;
+    };
+    // A pipe: what was issued to it and has not been done.
+    struct Queue {
         AgentId agent = kNone;
-        CellId issued = kNone, drained = kNone;  // counters between it and the issuing unit
-        std::int64_t issues = 0, drains = 0;
+        Counter issued, drained;        // between it and the issuing unit
         std::size_t main_ops_seen = 0;  // the issuing unit's ops that it is ordered after
         std::size_t ops_drained = 0;
     };
+    struct Lane {
+        AgentId main = kNone;
+        std::uint32_t number = 0;
+        std::size_t main_ops = 0;
+        Counter begun, ended;  // calls, between it and the caller; of the first lane unused
+        std::array<Queue, static_cast<std::size_t>(Pipe::all) + 1> queues;
+        std::map<std::tuple<Pipe, Pipe, std::uint8_t>, CellId> flags;
+    };
 
-    AgentId add_agent(Pipe pipe) {
-        model_.agents.push_back({rank_, pipe, {}});
+    AgentId add_agent(std::uint32_t lane, Pipe pipe) {
+        model_.agents.push_back({rank_, lane, pipe, {}});
         return static_cast<AgentId>(model_.agents.size() - 1);
     }
 
@@ -68,58 +94,98 @@ private:
         return static_cast<CellId>(model_.cells.size() - 1);
     }
 
-    Lane& lane(Pipe pipe) { return lanes_[static_cast<std::size_t>(pipe)]; }
-
-    void use_pipe(Pipe pipe) {
-        if (!is_beside(pipe) || lane(pipe).agent != kNone) return;
-        lane(pipe) = {add_agent(pipe), add_cell(CellRole::issue), add_cell(CellRole::issue)};
+    void add_lane() {
+        Lane& lane = lanes_.emplace_back();
+        lane.number = static_cast<std::uint32_t>(lanes_.size() - 1);
+        lane.main = add_agent(lane.number, Pipe::scalar);
+        if (lane.number == 0) return;
+        lane.begun.cell = add_cell(CellRole::issue);
+        lane.ended.cell = add_cell(CellRole::issue);
     }
 
-    void write(const Instruction& instruction, std::uint32_t index) {
+    static Queue& queue(Lane& lane, Pipe pipe) {
+        return lane.queues[static_cast<std::size_t>(pipe)];
+    }
+
+    void use_pipe(std::size_t number, Pipe pipe) {
+        if (!is_beside(pipe)) return;
+        Lane& lane = lanes_[number];
+        if (queue(lane, pipe).agent != kNone) return;
+        Queue added;
+        added.agent = add_agent(lane.number, pipe);
+        added.issued.cell = add_cell(CellRole::issue);
+        added.drained.cell = add_cell(CellRole::issue);
+        queue(lane, pipe) = added;
+    }
+
+    void write(Lane& lane, const Instruction& instruction, std::uint32_t index) {
         const Pipe pipe = pipe_of(instruction);
-        if (pipe == Pipe::all) drain();
-        const AgentId agent = is_beside(pipe) ? issue(lane(pipe)) : main_;
+        if (pipe == Pipe::all) drain(lane);
+        const AgentId agent = is_beside(pipe) ? issue(lane, queue(lane, pipe)) : lane.main;
         if (const auto* notify = std::get_if<Notify>(&instruction.action)) {
-            emit_notify(agent, index, *notify);
+            emit_notify(lane, agent, index, *notify);
         } else if (const auto* wait = std::get_if<Wait>(&instruction.action)) {
-            emit_wait(agent, index, *wait);
+            emit_wait(lane, agent, index, *wait);
         } else if (const auto* set = std::get_if<SetFlag>(&instruction.action)) {
-            emit_flag(agent, index, OpKind::notify, flag(set->from, set->to, set->event));
+            emit_flag(lane, agent, index, OpKind::notify,
+                      flag(lane, set->from, set->to, set->event));
         } else if (const auto* wait_flag = std::get_if<WaitFlag>(&instruction.action)) {
-            emit_flag(agent, index, OpKind::wait,
-                      flag(wait_flag->from, wait_flag->to, wait_flag->event));
+            emit_flag(lane, agent, index, OpKind::wait,
+                      flag(lane, wait_flag->from, wait_flag->to, wait_flag->event));
         } else {
-            emit_data(agent, Origin::instruction, index);
+            emit_data(lane, agent, Origin::instruction, index);
         }
     }
 
+    // ---- order within a rank: one agent counts, another waits for the count
+
+    void tell(Lane& lane, AgentId agent, Counter& counter) {
+        emit_internal(lane, agent, OpKind::notify, counter.cell, ++counter.count);
+    }
+    void hear(Lane& lane, AgentId agent, const Counter& counter) {
+        emit_internal(lane, agent, OpKind::wait, counter.cell, counter.count);
+    }
+
+    // The lane starts after the caller has staged.
+    void begin(Lane& lane) {
+        tell(lanes_[0], lanes_[0].main, lane.begun);
+        hear(lane, lane.main, lane.begun);
+        ++lane.main_ops;  // its pipes start after that, too
+    }
+
+    // The caller consumes after the lane has ended.
+    void end(Lane& lane) {
+        tell(lane, lane.main, lane.ended);
+        hear(lanes_[0], lanes_[0].main, lane.ended);
+    }
+
     // The instruction starts after everything that the issuing unit has done so far.
-    AgentId issue(Lane& to) {
-        if (to.main_ops_seen != main_ops_) {
-            emit_internal(main_, OpKind::notify, to.issued, ++to.issues);
-            emit_internal(to.agent, OpKind::wait, to.issued, to.issues);
-            to.main_ops_seen = main_ops_;
+    AgentId issue(Lane& lane, Queue& to) {
+        if (to.main_ops_seen != lane.main_ops) {
+            tell(lane, lane.main, to.issued);
+            hear(lane, to.agent, to.issued);
+            to.main_ops_seen = lane.main_ops;
         }
         return to.agent;
     }
 
-    // The issuing unit goes on when all pipes are empty.
-    void drain() {
+    // The issuing unit goes on when all its pipes are empty.
+    void drain(Lane& lane) {
         for (const Pipe pipe : kBesidePipes) {
-            Lane& from = lane(pipe);
+            Queue& from = queue(lane, pipe);
             if (from.agent == kNone) continue;
             const std::size_t ops = model_.agents[from.agent].ops.size();
             if (ops == from.ops_drained) continue;
-            emit_internal(from.agent, OpKind::notify, from.drained, ++from.drains);
-            emit_internal(main_, OpKind::wait, from.drained, from.drains);
+            tell(lane, from.agent, from.drained);
+            hear(lane, lane.main, from.drained);
             from.ops_drained = ops + 1;
         }
     }
 
-    void emit(AgentId agent, const Op& op) {
+    void emit(Lane& lane, AgentId agent, const Op& op) {
         model_.agents[agent].ops.push_back(op);
         ++ops_;
-        if (agent == main_ && op.origin != Origin::issue) ++main_ops_;
+        if (agent == lane.main && op.origin != Origin::issue) ++lane.main_ops;
         if (op.kind == OpKind::notify) {
             insert_once(model_.cells[op.cell].writers, agent);
         } else if (op.kind == OpKind::wait) {
@@ -127,26 +193,26 @@ private:
         }
     }
 
-    void emit_data(AgentId agent, Origin origin, std::uint32_t index) {
+    void emit_data(Lane& lane, AgentId agent, Origin origin, std::uint32_t index) {
         Op op;
         op.origin = origin;
         op.call = call_;
         op.index = index;
-        emit(agent, op);
+        emit(lane, agent, op);
     }
 
-    void emit_internal(AgentId agent, OpKind kind, CellId cell, std::int64_t value) {
+    void emit_internal(Lane& lane, AgentId agent, OpKind kind, CellId cell, std::int64_t value) {
         Op op;
         op.kind = kind;
         op.origin = Origin::issue;
         op.call = call_;
         op.cell = cell;
         op.value = value;
-        emit(agent, op);
+        emit(lane, agent, op);
     }
 
     // A flag is a counter: the k-th wait_flag takes what the k-th set_flag left.
-    void emit_flag(AgentId agent, std::uint32_t index, OpKind kind, CellId cell) {
+    void emit_flag(Lane& lane, AgentId agent, std::uint32_t index, OpKind kind, CellId cell) {
         Op op;
         op.kind = kind;
         op.is_flag = true;
@@ -154,11 +220,11 @@ private:
         op.index = index;
         op.cell = cell;
         op.value = ++flag_counts_[{cell, kind}];
-        emit(agent, op);
+        emit(lane, agent, op);
     }
 
-    CellId flag(Pipe from, Pipe to, std::uint8_t event) {
-        const auto [found, is_new] = flags_.try_emplace({from, to, event}, kNone);
+    CellId flag(Lane& lane, Pipe from, Pipe to, std::uint8_t event) {
+        const auto [found, is_new] = lane.flags.try_emplace({from, to, event}, kNone);
         if (is_new) found->second = add_cell(CellRole::flag);
         return found->second;
     }
@@ -177,9 +243,9 @@ private:
         return followed_value(value, storage_of(cell.buffer).generation[call_]);
     }
 
-    void emit_notify(AgentId agent, std::uint32_t index, const Notify& notify) {
+    void emit_notify(Lane& lane, AgentId agent, std::uint32_t index, const Notify& notify) {
         if (storage_of(notify.cell.buffer).first_region != kNone) {
-            emit_data(agent, Origin::line, index);
+            emit_data(lane, agent, Origin::line, index);
         }
         Op op;
         op.kind = OpKind::notify;
@@ -190,10 +256,10 @@ private:
         op.value = now(notify.cell, notify.value);
         CellInfo& cell = model_.cells[op.cell];
         cell.has_add |= op.notify == NotifyOp::add;
-        emit(agent, op);
+        emit(lane, agent, op);
     }
 
-    void emit_wait(AgentId agent, std::uint32_t index, const Wait& wait) {
+    void emit_wait(Lane& lane, AgentId agent, std::uint32_t index, const Wait& wait) {
         Op op;
         op.kind = OpKind::wait;
         op.compare = wait.compare;
@@ -207,7 +273,7 @@ private:
         const bool is_entry = wait.value.per_generation != 0 && wait.value.constant <= 0;
         const Condition condition{wait.compare, op.value};
         op.may_be_stale = asked_before(op.cell, condition) && !is_entry && !condition.holds(0);
-        emit(agent, op);
+        emit(lane, agent, op);
     }
 
     // Whether a wait of an earlier call asked for this or more; remembers this wait.
@@ -240,11 +306,8 @@ private:
     Model& model_;
     std::int32_t rank_;
     std::uint32_t call_ = 0;
-    AgentId main_ = kNone;
-    std::size_t main_ops_ = 0;
     std::uint64_t ops_ = 0;
-    std::array<Lane, static_cast<std::size_t>(Pipe::all) + 1> lanes_;
-    std::map<std::tuple<Pipe, Pipe, std::uint8_t>, CellId> flags_;
+    std::vector<Lane> lanes_;
     std::map<std::pair<CellId, OpKind>, std::int64_t> flag_counts_;
     std::map<CellId, Asked> asked_;
 };

@@ -79,7 +79,7 @@ std::optional<Covered> meet(const std::vector<Covered>& a, const std::vector<Cov
 }  // namespace
 
 SignalProgram::SignalProgram(const Model& model, Meter& meter)
-    : lanes_(model.agents.size()),
+    : tracks_(model.agents.size()),
       written_(model.cells.size()),
       awaited_(model.cells.size()),
       touchers_(model.cells.size()) {
@@ -110,7 +110,7 @@ void SignalProgram::split(const Model& model, Meter& meter) {
             signal.value = ops[i].value;
             signal.condition = {ops[i].compare, ops[i].value};
             signal.may_be_stale = ops[i].may_be_stale;
-            lanes_[agent].ops.push_back(std::move(signal));
+            tracks_[agent].ops.push_back(std::move(signal));
         }
         add_segment(model, agent, begin, static_cast<std::uint32_t>(ops.size()), meter);
     }
@@ -135,29 +135,29 @@ void SignalProgram::add_segment(const Model& model, AgentId agent, std::uint32_t
     segment.covered.shrink_to_fit();
     meter.hold(kPerSegment + segment.touches.size() * sizeof(Touch) +
                segment.covered.size() * sizeof(Covered));
-    Lane& lane = lanes_[agent];
-    lane.data_ops.push_back({begin, end});
+    Track& track = tracks_[agent];
+    track.data_ops.push_back({begin, end});
     if (segment.touches.empty()) {
-        lane.segment.push_back(kNone);
+        track.segment.push_back(kNone);
     } else {
-        lane.segment.push_back(static_cast<std::uint32_t>(segments_.size()));
+        track.segment.push_back(static_cast<std::uint32_t>(segments_.size()));
         segments_.push_back(std::move(segment));
     }
 }
 
 void SignalProgram::find_windows() {
-    for (Lane& lane : lanes_) {
+    for (Track& track : tracks_) {
         Position begin = 0;
         bool quiet = true;
-        for (Position p = 0; p <= lane.ops.size(); ++p) {
-            if (p > 0 && !lane.ops[p - 1].is_wait) {
+        for (Position p = 0; p <= track.ops.size(); ++p) {
+            if (p > 0 && !track.ops[p - 1].is_wait) {
                 begin = p;
                 quiet = true;
             }
-            if (p > 0 && lane.ops[p - 1].is_wait && lane.ops[p - 1].is_flag) quiet = false;
-            if (lane.segment[p] != kNone) quiet = false;
-            lane.window.push_back(begin);
-            lane.quiet.push_back(quiet);
+            if (p > 0 && track.ops[p - 1].is_wait && track.ops[p - 1].is_flag) quiet = false;
+            if (track.segment[p] != kNone) quiet = false;
+            track.window.push_back(begin);
+            track.quiet.push_back(quiet);
         }
     }
 }
@@ -167,9 +167,9 @@ void SignalProgram::find_cells() {
         if (list.empty() || list.back().agent != agent) list.push_back({agent, {}});
         list.back().ops.push_back(position);
     };
-    for (AgentId agent = 0; agent < lanes_.size(); ++agent) {
-        for (Position p = 0; p < lanes_[agent].ops.size(); ++p) {
-            const SignalOp& op = lanes_[agent].ops[p];
+    for (AgentId agent = 0; agent < tracks_.size(); ++agent) {
+        for (Position p = 0; p < tracks_[agent].ops.size(); ++p) {
+            const SignalOp& op = tracks_[agent].ops[p];
             note(op.is_wait ? awaited_[op.cell] : written_[op.cell], agent, p);
             note(touchers_[op.cell], agent, p);
         }
@@ -187,8 +187,8 @@ void SignalProgram::place_slots(const Model& model) {
         slot_of[cell] = static_cast<std::uint32_t>(slots_.size());
         slots_.push_back({cell, info.least, info.most});
     }
-    for (Lane& lane : lanes_) {
-        for (SignalOp& op : lane.ops) op.slot = slot_of[op.cell];
+    for (Track& track : tracks_) {
+        for (SignalOp& op : track.ops) op.slot = slot_of[op.cell];
     }
 }
 
@@ -198,7 +198,7 @@ void SignalProgram::follow_values(const Model& model) {
         for (const Toucher& writer : written_[cell]) {
             std::int64_t value = 0;
             for (const Position p : writer.ops) {
-                SignalOp& op = lanes_[writer.agent].ops[p];
+                SignalOp& op = tracks_[writer.agent].ops[p];
                 value = op.notify == NotifyOp::set ? op.value : value + op.value;
                 op.value_after = value;
                 op.may_overflow = info.may_overflow;
@@ -208,8 +208,8 @@ void SignalProgram::follow_values(const Model& model) {
 }
 
 void SignalProgram::link_waits(const Model& model) {
-    for (AgentId agent = 0; agent < lanes_.size(); ++agent) {
-        for (SignalOp& wait : lanes_[agent].ops) {
+    for (AgentId agent = 0; agent < tracks_.size(); ++agent) {
+        for (SignalOp& wait : tracks_[agent].ops) {
             if (!wait.is_wait) continue;
             const bool upwards =
                 wait.condition.compare == Compare::ge || wait.condition.compare == Compare::gt;
@@ -225,7 +225,7 @@ bool SignalProgram::others_only_raise(AgentId waiter, CellId cell) const {
     for (const Toucher& writer : written_[cell]) {
         if (writer.agent == waiter) continue;
         for (const Position p : writer.ops) {
-            const SignalOp& op = lanes_[writer.agent].ops[p];
+            const SignalOp& op = tracks_[writer.agent].ops[p];
             if (op.notify != NotifyOp::add || op.value < 0) return false;
         }
     }
@@ -235,7 +235,7 @@ bool SignalProgram::others_only_raise(AgentId waiter, CellId cell) const {
 void SignalProgram::link_fresh(const Model& model, std::uint32_t call, SignalOp& wait) const {
     for (const Toucher& writer : written_[wait.cell]) {
         const auto first = std::find_if(writer.ops.begin(), writer.ops.end(), [&](Position p) {
-            return model.agents[writer.agent].ops[lanes_[writer.agent].ops[p].op].call >= call;
+            return model.agents[writer.agent].ops[tracks_[writer.agent].ops[p].op].call >= call;
         });
         if (first != writer.ops.end()) wait.fresh.push_back({writer.agent, *first});
     }
@@ -259,7 +259,7 @@ void SignalProgram::link_passes(AgentId agent, SignalOp& wait) const {
     if (!writers.empty()) {
         for (const Position p : writers[0].ops) {
             holds_until(p + 1);
-            value = lanes_[writers[0].agent].ops[p].value_after;
+            value = tracks_[writers[0].agent].ops[p].value_after;
             since = p + 1;
         }
     }
@@ -272,11 +272,11 @@ void SignalProgram::link_flags(const Model& model) {
         if (written_[cell].empty() || awaited_[cell].empty()) continue;
         const Toucher& sets = written_[cell][0];
         const Toucher& waits = awaited_[cell][0];
-        Lane& lane = lanes_[sets.agent];
+        Track& track = tracks_[sets.agent];
         for (std::size_t k = 1; k < sets.ops.size() && k <= waits.ops.size(); ++k) {
-            SignalOp& set = lane.ops[sets.ops[k]];
+            SignalOp& set = track.ops[sets.ops[k]];
             set.taken_by = {waits.agent, waits.ops[k - 1]};
-            set.previous_set = lane.ops[sets.ops[k - 1]].op;
+            set.previous_set = track.ops[sets.ops[k - 1]].op;
         }
     }
 }

@@ -90,7 +90,7 @@ struct Segment {
     bool has_contents = false;           // touches bytes that have contents
 };
 
-struct Lane {
+struct Track {
     std::vector<SignalOp> ops;
     // By position, up to ops.size().
     std::vector<std::uint32_t> segment;   // entered there; kNone: it touches nothing
@@ -114,7 +114,7 @@ class SignalProgram {
 public:
     SignalProgram(const Model& model, Meter& meter);
 
-    const std::vector<Lane>& lanes() const { return lanes_; }
+    const std::vector<Track>& tracks() const { return tracks_; }
     const std::vector<Segment>& segments() const { return segments_; }
     const std::vector<Slot>& slots() const { return slots_; }
     const std::vector<Toucher>& touchers(CellId cell) const { return touchers_[cell]; }
@@ -138,7 +138,7 @@ private:
     void link_passes(AgentId agent, SignalOp& wait) const;
     void link_flags(const Model& model);
 
-    std::vector<Lane> lanes_;
+    std::vector<Track> tracks_;
     std::vector<Segment> segments_;
     std::vector<Slot> slots_;
     // By cell: its notifies, its waits, and both.

@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <cstdint>
 #include <limits>
+#include <set>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -60,7 +62,7 @@ Finding blocked_finding(const Model& model, const std::vector<std::uint32_t>& ne
                         const std::function<std::int64_t(CellId)>& value) {
     Finding finding;
     finding.whole_run = true;
-    std::vector<bool> waits_for_signal(static_cast<std::size_t>(model.nranks), false);
+    std::set<std::pair<std::int32_t, std::uint32_t>> waits_for_signal;  // lanes of ranks
     std::vector<Event> flags;
     for (AgentId a = 0; a < model.agents.size(); ++a) {
         if (next[a] == model.agents[a].ops.size()) continue;
@@ -69,13 +71,14 @@ Finding blocked_finding(const Model& model, const std::vector<std::uint32_t>& ne
         if (op.is_flag) {
             flags.push_back({a, next[a]});
         } else {
-            waits_for_signal[static_cast<std::size_t>(model.agents[a].rank)] = true;
+            waits_for_signal.insert({model.agents[a].rank, model.agents[a].lane});
             finding.events.push_back({a, next[a]});
         }
     }
-    // A flag is to blame when no signal keeps its rank from setting it.
+    // A flag is to blame when no signal keeps its lane from setting it.
     const auto is_cause = [&](Event event) {
-        return !waits_for_signal[static_cast<std::size_t>(model.agents[event.agent].rank)];
+        const Agent& agent = model.agents[event.agent];
+        return !waits_for_signal.contains({agent.rank, agent.lane});
     };
     const bool by_flag = std::any_of(flags.begin(), flags.end(), is_cause);
     finding.kind = by_flag ? ViolationKind::flag : ViolationKind::deadlock;

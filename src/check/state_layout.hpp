@@ -19,7 +19,7 @@ struct State {
 class StateLayout {
 public:
     StateLayout(const SignalProgram& program, bool with_memory) {
-        for (const Lane& lane : program.lanes()) positions_.push_back(add(lane.ops.size()));
+        for (const Track& track : program.tracks()) positions_.push_back(add(track.ops.size()));
         for (const Slot& slot : program.slots()) {
             slots_.push_back(add(static_cast<std::uint64_t>(slot.most - slot.least)));
             least_.push_back(slot.least);

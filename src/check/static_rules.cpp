@@ -11,25 +11,27 @@
 #include "plan/access.hpp"
 #include "plan/pipes.hpp"
 #include "plan/source_place.hpp"
+#include "plan/titles.hpp"
 
 namespace peal::checker {
 namespace {
 
 constexpr unsigned kEvents = 8;
 
-// Goes through one plan and reports what is wrong with it whatever the others do.
-class PlanRules {
+// Goes through one lane of a plan and reports what is wrong with it whatever the others do.
+class LaneRules {
 public:
-    PlanRules(std::size_t number, const Plan& plan, const CheckOptions& options,
+    LaneRules(std::size_t number, const Plan& plan, std::size_t lane, const CheckOptions& options,
               StaticFindings& out)
         : number_(static_cast<std::int32_t>(number)),
           plan_(plan),
+          lane_(lane),
           device_(options.device),
           strict_loads_(options.strict_loads),
           out_(out) {}
 
     void run() {
-        for (std::size_t i = 0; i < plan_.instructions.size(); ++i) {
+        for (std::size_t i = plan_.lane_begin(lane_); i < plan_.lane_end(lane_); ++i) {
             index_ = static_cast<std::int32_t>(i);
             const Action& action = plan_.instructions[i].action;
             for_each_range(action, [&](const Range& range) {
@@ -59,7 +61,7 @@ private:
         violation.memory = std::move(memory);
         violation.steps = {step_at(index)};
         violation.schedule = violation.steps;
-        violation.message = fmt::format("rank {}: {}", plan_.rank,
+        violation.message = fmt::format("{}: {}", who_title(plan_, static_cast<std::size_t>(index)),
                                         fmt::format(format, std::forward<Args>(args)...));
         return violation;
     }
@@ -96,9 +98,10 @@ private:
         check_room();
     }
 
-    // A tile is larger than its valid part: what is used may fit and the tile may not.
+    // A tile is larger than its valid part: what is used may fit and the tile may not. The plan
+    // says how much, for all its lanes together.
     void check_room() {
-        if (device_.tile_bytes == 0 || plan_.tile_bytes <= device_.tile_bytes) return;
+        if (device_.tile_bytes == 0 || plan_.tile_bytes <= device_.tile_bytes || lane_ != 0) return;
         std::int32_t farthest = 0;
         std::uint64_t end = 0;
         for (std::size_t i = 0; i < plan_.instructions.size(); ++i) {
@@ -115,7 +118,7 @@ private:
     }
 
     void check_overlaps() {
-        for (const TileOverlap& overlap : overlapping_tiles(plan_)) {
+        for (const TileOverlap& overlap : overlapping_tiles(plan_, lane_)) {
             const auto& [read, written, is_overwritten] = overlap;
             const auto reader = static_cast<std::int32_t>(read.instruction);
             const auto writer = static_cast<std::int32_t>(written.instruction);
@@ -203,6 +206,7 @@ private:
 
     std::int32_t number_;
     const Plan& plan_;
+    std::size_t lane_;
     const DeviceRules& device_;
     bool strict_loads_;
     StaticFindings& out_;
@@ -257,7 +261,11 @@ private:
 StaticFindings static_findings(const std::vector<CheckStage>& stages, const CheckOptions& options) {
     StaticFindings findings;
     for (std::size_t i = 0; i < stages.size(); ++i) {
-        for (const Plan& plan : *stages[i].plans) PlanRules(i, plan, options, findings).run();
+        for (const Plan& plan : *stages[i].plans) {
+            for (std::size_t lane = 0; lane < plan.lane_count(); ++lane) {
+                LaneRules(i, plan, lane, options, findings).run();
+            }
+        }
         if (stages[i].meaning) MeaningRules(stages[i], i, findings.violations).run();
     }
     return findings;

@@ -21,7 +21,7 @@ bool Stepper::fail(Finding finding) {
 }
 
 bool Stepper::start(State& state) {
-    state.position.assign(program_.lanes().size(), 0);
+    state.position.assign(program_.tracks().size(), 0);
     state.slot.assign(program_.slots().size(), 0);
     state.memory = MemoryStates::kInitial;
     for (entered_ = 0; entered_ < state.position.size(); ++entered_) {
@@ -70,7 +70,7 @@ bool Stepper::notify(State& state, AgentId agent, const SignalOp& op) {
     const Event event{agent, op.op};
     if (op.taken_by.agent != kNone && may_still_be_set(state, op)) {
         Finding finding = set_twice_finding(model_, {agent, op.previous_set}, event);
-        const Lane& taker = program_.lanes()[op.taken_by.agent];
+        const Track& taker = program_.tracks()[op.taken_by.agent];
         finding.pending = {{op.taken_by.agent, taker.ops[op.taken_by.position].op}};
         return fail(std::move(finding));
     }
@@ -88,18 +88,18 @@ bool Stepper::notify(State& state, AgentId agent, const SignalOp& op) {
 // The wait that takes the previous one has not come yet, or could as well come later: its agent
 // has told nobody anything since.
 bool Stepper::may_still_be_set(const State& state, const SignalOp& set) const {
-    const Lane& lane = program_.lanes()[set.taken_by.agent];
-    return set.taken_by.position >= lane.window[state.position[set.taken_by.agent]];
+    const Track& track = program_.tracks()[set.taken_by.agent];
+    return set.taken_by.position >= track.window[state.position[set.taken_by.agent]];
 }
 
 bool Stepper::enter(State& state, AgentId agent) {
-    const Lane& lane = program_.lanes()[agent];
+    const Track& track = program_.tracks()[agent];
     const Position position = state.position[agent];
     if (trace_) {
-        const PositionRange& ops = lane.data_ops[position];
+        const PositionRange& ops = track.data_ops[position];
         for (std::uint32_t op = ops.begin; op < ops.end; ++op) trace_->push_back({agent, op});
     }
-    const std::uint32_t segment = lane.segment[position];
+    const std::uint32_t segment = track.segment[position];
     if (segment == kNone) return true;
     if (!check_clashes(state, segment)) return false;
     if (!program_.segments()[segment].has_contents) return true;
@@ -114,10 +114,10 @@ bool Stepper::check_clashes(const State& state, std::uint32_t segment) {
     const AgentId agent = program_.segments()[segment].agent;
     for (AgentId other = 0; other < entered_; ++other) {
         if (other == agent) continue;
-        const Lane& lane = program_.lanes()[other];
+        const Track& track = program_.tracks()[other];
         const Position now = state.position[other];
-        for (Position p = lane.window[now]; p <= now; ++p) {
-            const std::uint32_t theirs = lane.segment[p];
+        for (Position p = track.window[now]; p <= now; ++p) {
+            const std::uint32_t theirs = track.segment[p];
             if (theirs != kNone && program_.conflict(segment, theirs)) {
                 return fail(clash(theirs, segment));
             }
@@ -152,7 +152,7 @@ bool Stepper::needs_no_choice(const State& state, AgentId agent) const {
     if (is_finished(state, agent)) return false;
     const SignalOp& op = next(state, agent);
     if (op.is_wait) return can_pass_for_good(state, op);
-    if (!program_.lanes()[agent].quiet[state.position[agent]]) return false;
+    if (!program_.tracks()[agent].quiet[state.position[agent]]) return false;
     bool somebody_adds = false, somebody_is_blocked = false;
     for (const Toucher& toucher : program_.touchers(op.cell)) {
         if (toucher.agent == agent) continue;
@@ -165,7 +165,7 @@ bool Stepper::needs_no_choice(const State& state, AgentId agent) const {
 }
 
 Stepper::Reach Stepper::reach(const State& state, const Toucher& toucher, NotifyOp notify) const {
-    const std::vector<SignalOp>& ops = program_.lanes()[toucher.agent].ops;
+    const std::vector<SignalOp>& ops = program_.tracks()[toucher.agent].ops;
     auto next_op =
         std::lower_bound(toucher.ops.begin(), toucher.ops.end(), state.position[toucher.agent]);
     Reach so_far = Reach::nothing;
@@ -208,7 +208,7 @@ std::int64_t Stepper::value_of(const State& state, CellId cell) const {
     if (model_.cells[cell].writers.empty()) return 0;
     const AgentId writer = model_.cells[cell].writers.front();
     for (Position p = state.position[writer]; p-- > 0;) {
-        const SignalOp& op = program_.lanes()[writer].ops[p];
+        const SignalOp& op = program_.tracks()[writer].ops[p];
         if (!op.is_wait && op.cell == cell) return op.value_after;
     }
     return 0;
@@ -216,7 +216,7 @@ std::int64_t Stepper::value_of(const State& state, CellId cell) const {
 
 Event Stepper::last_notify(CellId cell) const {
     const AgentId writer = model_.cells[cell].writers.back();
-    const std::vector<SignalOp>& ops = program_.lanes()[writer].ops;
+    const std::vector<SignalOp>& ops = program_.tracks()[writer].ops;
     const auto last = std::find_if(ops.rbegin(), ops.rend(), [&](const SignalOp& op) {
         return !op.is_wait && op.cell == cell;
     });

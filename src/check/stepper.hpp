@@ -37,10 +37,10 @@ public:
 
 private:
     const SignalOp& next(const State& state, AgentId agent) const {
-        return program_.lanes()[agent].ops[state.position[agent]];
+        return program_.tracks()[agent].ops[state.position[agent]];
     }
     bool is_finished(const State& state, AgentId agent) const {
-        return state.position[agent] == program_.lanes()[agent].ops.size();
+        return state.position[agent] == program_.tracks()[agent].ops.size();
     }
     bool fail(Finding finding);
 

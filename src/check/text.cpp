@@ -6,6 +6,7 @@
 #include "peal/check.hpp"
 #include "plan/notes.hpp"
 #include "plan/text.hpp"
+#include "plan/titles.hpp"
 
 namespace peal {
 
@@ -28,11 +29,15 @@ std::string_view name(CheckMethod method) {
 }
 
 std::string to_text(const Step& step, const std::vector<CheckStage>& stages) {
-    const std::string who = fmt::format("rank {}, call {}: ", step.rank, step.call);
-    if (step.index == Step::kStages) return who + "the caller stages its input";
-    if (step.index == Step::kConsumes) return who + "the caller consumes the result";
+    const auto told = [&](const std::string& who) {
+        return fmt::format("{}, call {}: ", who, step.call);
+    };
+    const std::string rank = fmt::format("rank {}", step.rank);
+    if (step.index == Step::kStages) return told(rank) + "the caller stages its input";
+    if (step.index == Step::kConsumes) return told(rank) + "the caller consumes the result";
     const Plan& plan =
         (*stages[static_cast<std::size_t>(step.stage)].plans)[static_cast<std::size_t>(step.rank)];
+    const std::string who = told(who_title(plan, static_cast<std::size_t>(step.index)));
     const Instruction& instruction = plan.instructions[static_cast<std::size_t>(step.index)];
     const std::string place = place_text(instruction, plan);
     return who + report_text(instruction, plan) + (place.empty() ? "" : " (" + place + ")");

@@ -18,11 +18,11 @@ public:
     explicit OverlapSearch(const Plan& plan)
         : plan_(plan), writer_of_(plan.tile_bytes, kNobody), written_(plan.instructions.size()) {}
 
-    std::vector<TileOverlap> run() && {
-        const auto count = static_cast<std::uint32_t>(plan_.instructions.size());
-        for (std::uint32_t first = 0; first < count;) {
+    std::vector<TileOverlap> run(std::size_t lane) && {
+        const auto end = static_cast<std::uint32_t>(plan_.lane_end(lane));
+        for (auto first = static_cast<std::uint32_t>(plan_.lane_begin(lane)); first < end;) {
             std::uint32_t last = first + 1;
-            while (last < count && plan_.instructions[last].joined) ++last;
+            while (last < end && plan_.instructions[last].joined) ++last;
             take(first, last);
             first = last;
         }
@@ -118,6 +118,8 @@ private:
 
 }  // namespace
 
-std::vector<TileOverlap> overlapping_tiles(const Plan& plan) { return OverlapSearch(plan).run(); }
+std::vector<TileOverlap> overlapping_tiles(const Plan& plan, std::size_t lane) {
+    return OverlapSearch(plan).run(lane);
+}
 
 }  // namespace peal::checker

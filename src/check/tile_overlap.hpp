@@ -22,8 +22,8 @@ struct TileOverlap {
     bool is_overwritten = false;  // the other write came first
 };
 
-// In the order of the plan, each pair of source lines once. Instructions that are joined are one
+// In the order of the lane, each pair of source lines once. Instructions that are joined are one
 // operation: its rows together are the tile.
-std::vector<TileOverlap> overlapping_tiles(const Plan& plan);
+std::vector<TileOverlap> overlapping_tiles(const Plan& plan, std::size_t lane);
 
 }  // namespace peal::checker

@@ -28,8 +28,9 @@ void touch_on_entry(const Model& model, const Op& op, std::int32_t rank, Each&& 
         each(model.region(op.call, staged->buffer, rank), staged->offset,
              staged->offset + staged->length, kWrite);
     }
-    const RegionId tile = model.region(op.call, kTile, rank);
-    if (model.regions[tile].bytes > 0) each(tile, 0, model.regions[tile].bytes, kWrite);
+    for (const RegionId tile : model.tiles[static_cast<std::size_t>(rank)]) {
+        if (model.regions[tile].bytes > 0) each(tile, 0, model.regions[tile].bytes, kWrite);
+    }
     if (const RegionId entry = model.first_entry[op.call]; entry != kNone) {
         each(entry + static_cast<RegionId>(rank), 0, 1, kWrite);
     }
@@ -98,8 +99,7 @@ void for_each_touch(const Model& model, Event event, Each&& each) {
         case Origin::instruction: {
             const auto touch = [&](const Range& range, const Use& use) {
                 if (range.length == 0) return;
-                each(model.region(op.call, range.buffer, range.rank), range.offset, end_of(range),
-                     use);
+                each(model.region(event, range), range.offset, end_of(range), use);
             };
             const Action& action = model.instruction(event).action;
             for_each_access(

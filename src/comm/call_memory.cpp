@@ -67,7 +67,7 @@ std::span<const BoundBuffer> CallMemory::bind(const Request& request, const Rout
 
 std::span<const BoundBuffer> CallMemory::bind(const KernelRequest& request) {
     bound_.assign(request.memory.begin(), request.memory.end());
-    bound_.push_back({.base = tiles_.data()});
+    bound_.push_back({.base = tiles_.data(), .rank_stride = tile_stride(*request.tape->plan)});
     return bound_;
 }
 

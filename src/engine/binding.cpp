@@ -144,9 +144,15 @@ void InProcessEngine::Impl::bind(const std::vector<Plan>& plans,
                                  const std::vector<std::vector<Binding>>& bindings) {
     record_set(plans, CallOrder::together);
     std::uint64_t tile_bytes = 0;
-    for (const Plan& plan : plans) tile_bytes = std::max(tile_bytes, plan.tile_bytes);
+    std::size_t lanes = 0;
+    for (const Plan& plan : plans) {
+        tile_bytes = std::max(tile_bytes, tile_room(plan));
+        lanes += plan.lane_count();
+    }
     if (!tiles || tiles->bytes() < tile_bytes) tiles = SymmetricMemory::window(nranks, tile_bytes);
 
+    cores.resize(lanes);
+    auto core = cores.begin();
     for (int rank = 0; rank < nranks; ++rank) {
         record_run(plans[rank]);
         tapes[rank].read(plans[rank]);
@@ -154,8 +160,10 @@ void InProcessEngine::Impl::bind(const std::vector<Plan>& plans,
         for (std::size_t b = 0; b < plans[rank].buffers.size(); ++b) {
             bound[rank].push_back(bind(plans[rank].buffers[b], bindings[rank][b]));
         }
-        bound[rank].push_back({.base = tiles->on(rank)});
-        cores[rank].start(tapes[rank], bound[rank]);
+        bound[rank].push_back({.base = tiles->on(rank), .rank_stride = tile_stride(plans[rank])});
+        for (std::size_t lane = 0; lane < plans[rank].lane_count(); ++lane, ++core) {
+            core->start(tapes[rank], bound[rank], lane);
+        }
     }
 }
 

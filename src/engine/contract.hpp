@@ -3,7 +3,9 @@
 //
 // A rank is a Core: a decoded plan (Tape), memory for each of its buffers with the generations of
 // its signals (BoundBuffer, checked by engine/binding.hpp), and a position. drive() is the one loop
-// that takes it through its plan. What is left for an engine to supply is
+// that takes it through its plan. A Core may have all lanes of its rank, and one of them is set
+// aside while another goes on; or one lane, and then the lanes of a rank may be carried by several
+// threads. What is left for an engine to supply is
 //
 //   memory    where the buffers are, and copies to and from peers that are not in its address
 //   space, waiting   what a rank does that cannot go on: spin, sleep, give up, or let another rank
@@ -28,8 +30,8 @@ concept Supplier = requires(S& supplier, const Core& core, const Op& op, std::by
     // The rank is about to carry out its next instruction.
     supplier.begins(core);
 
-    // Waiting. The next instruction cannot be carried out now. True: try again. False: leave the
-    // rank where it is.
+    // Waiting. The next instruction cannot be carried out now, in no lane that the core has. True:
+    // try again. False: leave the rank where it is.
     { supplier.wait(core) } -> std::same_as<bool>;
     // A wait passes; `memory` is its cell.
     supplier.heard(op, memory);
@@ -69,43 +71,46 @@ enum class Driven : std::uint8_t {
 // Error(wrong) when a signal overflows.
 template <Supplier S>
 Driven drive(Core& core, S& supplier) {
-    while (!core.is_done()) {
-        const Op& op = core.op();
-        supplier.begins(core);
-        switch (op.code) {
-            case Opcode::wait:
-            case Opcode::wait_flag:
-                if (!core.can_pass(op)) {
-                    if (!supplier.wait(core)) return Driven::set_aside;
-                    continue;
-                }
-                if (op.code == Opcode::wait) {
-                    supplier.heard(op, core.address(op.dst));
-                } else {
-                    core.carry_out(op);
-                }
-                core.go_on();
-                break;
-            case Opcode::notify_set:
-            case Opcode::notify_exchange:
-            case Opcode::notify_add:
-                supplier.rings(core.address(op.dst));
-                core.notify(op);
-                core.go_on();
-                supplier.rang(core);
-                break;
-            case Opcode::fetch:
-                supplier.fetch(core.address(op.dst), op.src.rank, op.src.offset, op.bytes);
-                core.go_on();
-                break;
-            case Opcode::put:
-                supplier.put(op.dst.rank, op.dst.offset, core.address(op.src), op.bytes);
-                core.go_on();
-                break;
-            default: core.carry_out(op); core.go_on();
+    do {
+        while (!core.is_at_end()) {
+            const Op& op = core.op();
+            supplier.begins(core);
+            switch (op.code) {
+                case Opcode::wait:
+                case Opcode::wait_flag:
+                    if (!core.can_pass(op)) {
+                        if (core.turn_to_lane()) continue;
+                        if (!supplier.wait(core)) return Driven::set_aside;
+                        continue;
+                    }
+                    if (op.code == Opcode::wait) {
+                        supplier.heard(op, core.address(op.dst));
+                    } else {
+                        core.carry_out(op);
+                    }
+                    core.go_on();
+                    break;
+                case Opcode::notify_set:
+                case Opcode::notify_exchange:
+                case Opcode::notify_add:
+                    supplier.rings(core.address(op.dst));
+                    core.notify(op);
+                    core.go_on();
+                    supplier.rang(core);
+                    break;
+                case Opcode::fetch:
+                    supplier.fetch(core.address(op.dst), op.src.rank, op.src.offset, op.bytes);
+                    core.go_on();
+                    break;
+                case Opcode::put:
+                    supplier.put(op.dst.rank, op.dst.offset, core.address(op.src), op.bytes);
+                    core.go_on();
+                    break;
+                default: core.carry_out(op); core.go_on();
+            }
+            if constexpr (S::kStepwise) return Driven::stepped;
         }
-        if constexpr (S::kStepwise) return Driven::stepped;
-    }
+    } while (core.take_lane());
     core.finish_streams();
     return Driven::done;
 }

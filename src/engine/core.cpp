@@ -121,15 +121,74 @@ void Core::throw_value_overflow() const { throw_overflow("the value does not fit
 
 void Core::throw_overflow(const std::string& what) const {
     const Instruction& instruction = plan().instructions[position()];
-    throw Error(Fault::wrong, fmt::format("signal overflow: rank {}  instruction {}  {}{}\n  {}",
-                                          plan().rank, position(), to_text(instruction, plan()),
-                                          source_note(plan(), instruction), what));
+    throw Error(Fault::wrong,
+                fmt::format("signal overflow: rank {}  {}instruction {}  {}{}\n  {}", plan().rank,
+                            lane_note(plan(), lane_), position(), to_text(instruction, plan()),
+                            source_note(plan(), instruction), what));
 }
 
-// ---------------------------------------------------------------------------- pipes
+// ---------------------------------------------------------------------------- pipes and lanes
 
-bool Core::is_set(const Op& op) const {
-    return std::find(flags_.begin(), flags_.end(), op.flag) != flags_.end();
+bool Core::is_among(const std::vector<SetFlag>& flags, const Op& op) {
+    return std::find(flags.begin(), flags.end(), op.flag) != flags.end();
+}
+
+void Core::start(const Tape& tape, std::span<const BoundBuffer> memory, std::size_t lane) {
+    tape_ = &tape;
+    memory_ = memory.data();
+    next_ = tape.ops.data() + tape.plan->lane_begin(lane);
+    end_ = tape.ops.data() + tape.plan->lane_end(lane);
+    flags_.clear();
+    lane_ = lane;
+    aside_.clear();
+}
+
+// Those without instructions are done.
+void Core::start_lanes() {
+    const Plan& plan = *tape_->plan;
+    aside_.clear();
+    for (std::size_t lane = plan.lane_count(); lane-- > 1;) {
+        const Op* const begin = tape_->ops.data() + plan.lane_begin(lane);
+        const Op* const end = tape_->ops.data() + plan.lane_end(lane);
+        if (begin != end) aside_.push_back({lane, begin, end, {}});
+    }
+    lane_ = 0;
+    end_ = tape_->ops.data() + plan.lane_end(0);
+}
+
+void Core::swap_with(Lane& lane) {
+    std::swap(lane_, lane.number);
+    std::swap(next_, lane.next);
+    std::swap(end_, lane.end);
+    std::swap(flags_, lane.flags);
+}
+
+bool Core::take_last() {
+    swap_with(aside_.back());
+    aside_.pop_back();
+    return true;
+}
+
+bool Core::can_go_on(const Lane& lane) const {
+    return lane.next->code == Opcode::wait_flag ? is_among(lane.flags, *lane.next)
+                                                : can_pass(*lane.next);
+}
+
+// The one that has waited longest comes first.
+bool Core::turn() {
+    for (std::size_t i = aside_.size(); i-- > 0;) {
+        if (!can_go_on(aside_[i])) continue;
+        swap_with(aside_[i]);
+        std::rotate(aside_.begin(), aside_.begin() + static_cast<std::ptrdiff_t>(i),
+                    aside_.begin() + static_cast<std::ptrdiff_t>(i) + 1);
+        return true;
+    }
+    return false;
+}
+
+bool Core::is_blocked_aside() const {
+    return std::none_of(aside_.begin(), aside_.end(),
+                        [this](const Lane& lane) { return can_go_on(lane); });
 }
 
 }  // namespace peal

@@ -2,6 +2,9 @@
 // One rank of a plan that is being carried out: its tape, its memory and its position. Because a
 // plan has no control flow, a rank that has to wait is nothing but a number to come back to. What
 // it does when, and who it tells, is the business of drive() (engine/contract.hpp).
+//
+// With several lanes it is one lane, or all of them: then one is at hand, and the others are set
+// aside and come up when that one has to wait or is done.
 #pragma once
 
 #include <atomic>
@@ -38,20 +41,33 @@ struct BoundBuffer {
 // Aligned, so that threads that carry different ranks do not share a line.
 class alignas(kCacheLineBytes) Core {
 public:
-    // Begins a plan. `memory` has one entry per buffer and one more for the tile memory. Both must
-    // outlive the run.
+    // Begins a plan, with all its lanes. `memory` has one entry per buffer and one more for the
+    // tile memory, whose stride is from lane to lane. Both must outlive the run.
     void start(const Tape& tape, std::span<const BoundBuffer> memory) {
         tape_ = &tape;
         memory_ = memory.data();
         next_ = tape.ops.data();
         end_ = std::to_address(tape.ops.end());
         flags_.clear();
+        if (!tape.plan->lanes.empty()) [[unlikely]]
+            start_lanes();
     }
+    // Begins one lane of it.
+    void start(const Tape& tape, std::span<const BoundBuffer> memory, std::size_t lane);
 
     // ---- for drive(): the parts of an instruction
 
-    // Whether the next instruction is a wait that cannot pass now.
-    bool is_blocked() const { return !is_done() && !can_pass(op()); }
+    // The lane at hand has been carried out; or, with others aside, one of those can be.
+    bool is_at_end() const { return next_ == end_; }
+    // The lane at hand is done: another comes up. False: there is none.
+    bool take_lane() { return !aside_.empty() && take_last(); }
+    // The lane at hand has to wait: another comes up that does not. False: there is none.
+    bool turn_to_lane() { return !aside_.empty() && turn(); }
+    // Whether the next instruction is a wait that cannot pass now, in all lanes.
+    bool is_blocked() const {
+        if (is_done() || (!is_at_end() && can_pass(op()))) return false;
+        return aside_.empty() || is_blocked_aside();
+    }
     bool can_pass(const Op& op) const {
         if (op.code == Opcode::wait) return compares(seen(op), op.compare, value_of(op));
         return op.code != Opcode::wait_flag || is_set(op);
@@ -78,7 +94,7 @@ public:
     // ---- for who waits
 
     // Looks at the wait at hand until it can pass, at most `times`, with a pause after each look.
-    // At 64-bit cells, that is: at anything else once.
+    // At 64-bit cells, that is: at anything else, and at several lanes, once.
     template <class Pause>
     bool look(int times, Pause&& pause) const;
     // Whether a wait on such a cell, from here to the next notify, cannot pass yet.
@@ -86,13 +102,20 @@ public:
     bool lacks(IsSuch&& is_such) const;
     // Whether the next instruction is a notify.
     bool is_about_to_ring() const;
-    bool is_done() const { return next_ == end_; }
+    bool is_done() const { return next_ == end_ && aside_.empty(); }
 
     const Plan& plan() const { return *tape_->plan; }
     // One entry per buffer of the plan.
     std::span<const BoundBuffer> memory() const { return {memory_, plan().buffers.size()}; }
-    // Of the next instruction.
-    std::size_t position() const { return static_cast<std::size_t>(next_ - tape_->ops.data()); }
+    // Of the next instruction, in the plan.
+    std::size_t position() const { return position_of(next_); }
+    std::size_t lane() const { return lane_; }
+    // Calls each(lane, position) for the lanes that are not done.
+    template <class Each>
+    void for_each_lane(Each&& each) const {
+        if (!is_at_end()) each(lane_, position());
+        for (const Lane& other : aside_) each(other.number, position_of(other.next));
+    }
     const Op& op() const { return *next_; }       // the next
     const Op& last() const { return next_[-1]; }  // carried out
     std::byte* address(const Place& place) const {
@@ -106,9 +129,27 @@ public:
     std::int64_t value_of(const Op& op) const;
 
 private:
+    // A lane that is set aside, and not done.
+    struct Lane {
+        std::size_t number = 0;
+        const Op* next = nullptr;
+        const Op* end = nullptr;
+        std::vector<SetFlag> flags;
+    };
+
+    void start_lanes();
+    bool take_last();
+    bool turn();
+    bool is_blocked_aside() const;
+    bool can_go_on(const Lane& lane) const;
+    void swap_with(Lane& lane);
+    std::size_t position_of(const Op* op) const {
+        return static_cast<std::size_t>(op - tape_->ops.data());
+    }
     void carry_out_rest(const Op& op);
     void reduce(const Op& op);
-    bool is_set(const Op& op) const;
+    bool is_set(const Op& op) const { return is_among(flags_, op); }
+    static bool is_among(const std::vector<SetFlag>& flags, const Op& op);
     void ring_otherwise(const Op& op, std::int64_t value);
     template <class Integer>
     void add(const Op& op, Integer value);
@@ -125,6 +166,8 @@ private:
     bool has_streamed_ = false;
     std::vector<SetFlag> flags_;        // that are set
     std::vector<const void*> sources_;  // of the reduce at hand, if they are many
+    std::size_t lane_ = 0;
+    std::vector<Lane> aside_;
 };
 
 // A rank that waits looks here again and again, and a short call is little else: these are inline.
@@ -159,7 +202,8 @@ inline void Core::notify(const Op& op) {
 
 template <class Pause>
 bool Core::look(int times, Pause&& pause) const {
-    if (op().code != Opcode::wait || op().element != Element::i64) return !is_blocked();
+    const bool is_simple = op().code == Opcode::wait && op().element == Element::i64;
+    if (!is_simple || !aside_.empty()) return !is_blocked();
     const auto cell = detail::atomic_at<std::int64_t>(address(op().dst));
     const Compare compare = op().compare;
     const std::int64_t value = value_of(op());

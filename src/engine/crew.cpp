@@ -35,8 +35,7 @@ bool spin_until(Condition condition) {
 
 }  // namespace
 
-Crew::Crew(std::size_t nranks, std::size_t threads)
-    : threads_wanted_(threads), seats_(std::make_unique<RankSeat[]>(nranks)) {}
+Crew::Crew(std::size_t threads) : threads_wanted_(threads) {}
 
 Crew::~Crew() {
     dismissed_ = true;
@@ -58,11 +57,15 @@ RunEnd Crew::run(std::span<Core> cores, bool with_helpers) {
 
 void Crew::open(std::span<Core> cores, bool with_helpers) {
     cores_ = cores;
-    with_helpers_ = with_helpers && threads_wanted_ > 1;
+    with_helpers_ = with_helpers && threads_wanted_ > 1 && cores.size() > 1;
     unfinished_ = cores.size();
     failed_ = false;
-    for (std::size_t rank = 0; rank < cores.size(); ++rank) {
-        seats_[rank].seat.store(Seat::free, std::memory_order_relaxed);
+    if (seat_count_ < cores.size()) {
+        seats_ = std::make_unique<CoreSeat[]>(cores.size());
+        seat_count_ = cores.size();
+    }
+    for (std::size_t number = 0; number < cores.size(); ++number) {
+        seats_[number].seat.store(Seat::free, std::memory_order_relaxed);
     }
     if (!with_helpers_) return;
     start_helpers();
@@ -87,7 +90,7 @@ bool Crew::is_over() const { return unfinished_.load() == 0 || failed_.load(); }
 // ---------------------------------------------------------------------------- helpers
 
 void Crew::start_helpers() {
-    while (helpers_.size() + 1 < threads_wanted_) {
+    while (helpers_.size() + 1 < std::min(threads_wanted_, cores_.size())) {
         const std::size_t place = helpers_.size() + 1;
         helpers_.push_back(
             start_thread(fmt::format("thread {} of {} of the engine", place + 1, threads_wanted_),
@@ -98,7 +101,7 @@ void Crew::start_helpers() {
 void Crew::help(std::size_t place) {
     std::uint64_t heard = 0;
     while (enter(heard)) {
-        // Threads begin at different ranks, to meet as late as possible.
+        // Threads begin at different cores, to meet as late as possible.
         while (pass(place * cores_.size() / threads_wanted_)) heard = bell_.load();
         leave();
     }
@@ -122,29 +125,29 @@ void Crew::leave() {
     if (--inside_ == 0) changed_.notify_all();
 }
 
-// ---------------------------------------------------------------------------- carrying ranks
+// ---------------------------------------------------------------------------- carrying cores
 
-// Whether any rank moved.
+// Whether any core moved.
 bool Crew::pass(std::size_t first) {
     bool moved = false;
     for (std::size_t i = 0; i < cores_.size(); ++i) {
         if (failed_.load(std::memory_order_relaxed)) return false;
-        const std::size_t rank = (first + i) % cores_.size();
-        if (claim(rank)) moved |= carry(rank);
+        const std::size_t number = (first + i) % cores_.size();
+        if (claim(number)) moved |= carry(number);
     }
     return moved;
 }
 
 // Acquire: pairs with the release in carry(), by which the last holder hands the core on.
-bool Crew::claim(std::size_t rank) {
-    std::atomic<Seat>& seat = seats_[rank].seat;
+bool Crew::claim(std::size_t number) {
+    std::atomic<Seat>& seat = seats_[number].seat;
     Seat expected = Seat::free;
     return seat.load(std::memory_order_relaxed) == Seat::free &&
            seat.compare_exchange_strong(expected, Seat::held, std::memory_order_acquire,
                                         std::memory_order_relaxed);
 }
 
-// A rank that has to wait is set aside. The bell rings once after a row of notifies, and before the
+// A core that has to wait is set aside. The bell rings once after a row of notifies, and before the
 // work that follows them.
 struct Crew::Carrier : PlainSupplier {
     explicit Carrier(Crew& crew) : crew(crew) {}
@@ -155,25 +158,25 @@ struct Crew::Carrier : PlainSupplier {
     Crew& crew;
 };
 
-// Carries a claimed rank until it has to wait; whether it moved.
-bool Crew::carry(std::size_t rank) try {
-    Core& core = cores_[rank];
+// Carries a claimed core until it has to wait; whether it moved.
+bool Crew::carry(std::size_t number) try {
+    Core& core = cores_[number];
     const std::size_t before = core.position();
     Carrier carrier(*this);
     if (drive(core, carrier) == Driven::done) {
-        seats_[rank].seat.store(Seat::done, std::memory_order_release);
+        seats_[number].seat.store(Seat::done, std::memory_order_release);
         unfinished_.fetch_sub(1);
         return true;
     }
     const bool moved = core.position() != before;
-    seats_[rank].seat.store(Seat::free, std::memory_order_release);
+    seats_[number].seat.store(Seat::free, std::memory_order_release);
     return moved;
 } catch (...) {
     fail(std::current_exception());
     return false;
 }
 
-// The rank that failed stays held: nobody touches it again in this run.
+// The core that failed stays held: nobody touches it again in this run.
 void Crew::fail(std::exception_ptr error) {
     const std::lock_guard lock(mutex_);
     if (!error_) error_ = std::move(error);

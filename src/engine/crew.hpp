@@ -2,9 +2,10 @@
 // The threads that carry ranks. The caller of run() always works; helpers, kept alive between runs,
 // join it.
 //
-// Ranks belong to no thread. Each thread makes passes: in a pass it tries to claim every rank that
-// nobody else holds, and carries each one it got until that rank has to wait. So a helper that
-// wakes up late costs nothing, and uneven ranks balance themselves.
+// Ranks belong to no thread, nor do their lanes, each of which is a core here. Each thread makes
+// passes: in a pass it tries to claim every core that nobody else holds, and carries each one it
+// got until that core has to wait. So a helper that wakes up late costs nothing, and uneven ranks
+// balance themselves.
 //
 // Waking. `bell_` counts whatever may let a rank go on: notifies, and the start of a run. A thread
 // whose pass moved nothing rests until the bell differs from what it was before that pass. Resting
@@ -38,8 +39,9 @@ enum class RunEnd : std::uint8_t { finished, stuck };
 
 class Crew {
 public:
-    // `threads` counts the caller. Helpers start with the first run that wants them.
-    Crew(std::size_t nranks, std::size_t threads);
+    // `threads` counts the caller. Helpers start with the first run that wants them, and no more
+    // of them than there are other cores to carry.
+    explicit Crew(std::size_t threads);
     ~Crew();
     Crew(const Crew&) = delete;
     Crew& operator=(const Crew&) = delete;
@@ -51,7 +53,7 @@ public:
 private:
     enum class Seat : std::uint8_t { free, held, done };
     struct Carrier;
-    struct alignas(kCacheLineBytes) RankSeat {
+    struct alignas(kCacheLineBytes) CoreSeat {
         std::atomic<Seat> seat = Seat::free;
     };
 
@@ -64,8 +66,8 @@ private:
     void leave();
 
     bool pass(std::size_t first);
-    bool claim(std::size_t rank);
-    bool carry(std::size_t rank);
+    bool claim(std::size_t number);
+    bool carry(std::size_t number);
     void fail(std::exception_ptr error);
     bool rest(std::uint64_t heard);
     bool any_can_go_on() const;
@@ -75,7 +77,8 @@ private:
     void await(Condition condition);
 
     const std::size_t threads_wanted_;
-    std::unique_ptr<RankSeat[]> seats_;
+    std::unique_ptr<CoreSeat[]> seats_;
+    std::size_t seat_count_ = 0;
     std::vector<std::thread> helpers_;
 
     // Set while no helper is inside, so plain for those who are.

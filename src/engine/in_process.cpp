@@ -23,14 +23,14 @@ int checked_ranks(int nranks) {
     throw Error(Fault::usage, fmt::format("engine: expected at least 1 rank, found {}", nranks));
 }
 
-// One per core unless said otherwise; more than one per rank would find nothing to do.
-std::size_t thread_count(int nranks, int wanted) {
+// One per core unless said otherwise.
+std::size_t thread_count(int wanted) {
     if (wanted < 0) {
         throw Error(Fault::usage,
                     fmt::format("engine: expected 0 or more threads, found {}", wanted));
     }
     const int cores = std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
-    return static_cast<std::size_t>(std::min(nranks, wanted == 0 ? cores : wanted));
+    return static_cast<std::size_t>(wanted == 0 ? cores : wanted);
 }
 
 std::uint64_t bytes_of_buffers(const std::vector<Plan>& plans) {
@@ -44,10 +44,18 @@ std::uint64_t bytes_of_buffers(const std::vector<Plan>& plans) {
 std::string deadlock_report(std::span<const Core> cores) {
     std::vector<Standing> all;
     for (const Core& core : cores) all.push_back(standing_of(core));
-    StandingReport report("deadlock: no rank can go on", cores.size());
-    for (const Standing& standing : all) {
-        const int rank = standing.plan->rank;
-        standing.is_done() ? report.add(rank, "finished") : report.add(rank, "", standing, all);
+    StandingReport report("deadlock: no rank can go on",
+                          static_cast<std::size_t>(cores.front().plan().nranks));
+    for (auto first = all.begin(); first != all.end();) {
+        const int rank = first->plan->rank;
+        const auto last = std::find_if(
+            first, all.end(), [&](const Standing& other) { return other.plan->rank != rank; });
+        if (std::all_of(first, last, [](const Standing& lane) { return lane.is_done(); })) {
+            report.add(rank, "finished");
+        }
+        for (; first != last; ++first) {
+            if (!first->is_done()) report.add(rank, "", *first, all);
+        }
     }
     return std::move(report).text();
 }
@@ -57,10 +65,9 @@ std::string deadlock_report(std::span<const Core> cores) {
 InProcessEngine::Impl::Impl(int rank_count, const EngineOptions& options)
     : nranks(checked_ranks(rank_count)),
       threads_are_ours_to_choose(options.threads == 0),
-      crew(static_cast<std::size_t>(nranks), thread_count(nranks, options.threads)),
+      crew(thread_count(options.threads)),
       tapes(static_cast<std::size_t>(nranks)),
-      bound(static_cast<std::size_t>(nranks)),
-      cores(static_cast<std::size_t>(nranks)) {
+      bound(static_cast<std::size_t>(nranks)) {
     if (options.seed) random.emplace(*options.seed);
 }
 

@@ -38,7 +38,7 @@ struct InProcessEngine::Impl {
     // One entry per rank.
     std::vector<Tape> tapes;
     std::vector<std::vector<BoundBuffer>> bound;
-    std::vector<Core> cores;
+    std::vector<Core> cores;               // one per lane of each rank
     std::optional<SymmetricMemory> tiles;  // tile memory of all ranks, as much as was ever needed
 };
 

@@ -2,6 +2,7 @@
 #include "engine/standing.hpp"
 
 #include <algorithm>
+#include <span>
 #include <string_view>
 #include <variant>
 
@@ -54,14 +55,22 @@ class Ringers {
 public:
     Ringers(const std::byte* cell, const std::vector<Standing>& all) {
         for (const Standing& standing : all) {
-            const std::vector<Instruction>& instructions = standing.plan->instructions;
+            const std::vector<Instruction>& all_lanes = standing.plan->instructions;
+            const std::span<const Instruction> instructions(
+                all_lanes.begin() +
+                    static_cast<std::ptrdiff_t>(standing.plan->lane_begin(standing.lane)),
+                all_lanes.begin() +
+                    static_cast<std::ptrdiff_t>(standing.plan->lane_end(standing.lane)));
+            const std::size_t first = standing.plan->lane_begin(standing.lane);
             const auto rings = [&](const Instruction& instruction) {
                 const auto* notify = std::get_if<Notify>(&instruction.action);
                 return notify != nullptr && address_of(standing, notify->cell) == cell;
             };
-            const auto here = instructions.begin() + static_cast<std::ptrdiff_t>(standing.position);
+            const auto here =
+                instructions.begin() + static_cast<std::ptrdiff_t>(standing.position - first);
             const auto note = [&](std::vector<Ringer>& list, auto at) {
-                list.push_back({&standing, static_cast<std::size_t>(at - instructions.begin())});
+                list.push_back(
+                    {&standing, first + static_cast<std::size_t>(at - instructions.begin())});
             };
             const auto next = std::find_if(here, instructions.end(), rings);
             if (next != instructions.end()) note(ahead_, next);
@@ -101,8 +110,18 @@ private:
 }  // namespace
 
 Standing standing_of(const Core& core) {
-    return {&core.plan(), core.memory(), core.position(), fmt::format("rank {}", core.plan().rank),
+    const Plan& plan = core.plan();
+    const std::string lane = plan.lanes.empty() ? "" : fmt::format(", lane {}", core.lane());
+    return {&plan,
+            core.memory(),
+            core.position(),
+            core.lane(),
+            fmt::format("rank {}{}", plan.rank, lane),
             ""};
+}
+
+std::string lane_note(const Plan& plan, std::size_t lane) {
+    return plan.lanes.empty() ? "" : fmt::format("lane {}  ", lane);
 }
 
 std::string source_note(const Plan& plan, const Instruction& instruction) {
@@ -118,7 +137,8 @@ std::string instruction_note(const Standing& standing) {
     } else if (auto* notify = std::get_if<Notify>(&shown.action)) {
         notify->value = value_now(standing, notify->cell, notify->value);
     }
-    return fmt::format("instruction {}  {}{}", standing.position, to_text(shown, *standing.plan),
+    return fmt::format("{}instruction {}  {}{}", lane_note(*standing.plan, standing.lane),
+                       standing.position, to_text(shown, *standing.plan),
                        source_note(*standing.plan, shown));
 }
 

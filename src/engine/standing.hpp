@@ -18,20 +18,26 @@ namespace peal {
 struct Standing {
     const Plan* plan = nullptr;
     std::span<const BoundBuffer> memory = {};  // of the plan's buffers
-    std::size_t position = 0;                  // of the next instruction
-    std::string title = {};                    // "rank 1", "task 2 'right' on rank 1"
-    std::string progress = {};                 // "not begun"; empty: "now at N", or "finished"
+    std::size_t position = 0;                  // of the next instruction, in its lane
+    std::size_t lane = 0;
+    std::string title = {};     // "rank 1", "task 2 'right' on rank 1"
+    std::string progress = {};  // "not begun"; empty: "now at N", or "finished"
 
-    bool is_done() const { return position == plan->instructions.size(); }
+    bool is_done() const { return position == plan->lane_end(lane); }
 };
 
+// Of the lane at hand.
 Standing standing_of(const Core& core);
+
+// "lane 2  ", or nothing of a plan that has only one.
+std::string lane_note(const Plan& plan, std::size_t lane);
 
 // `   (mesh.peal:6: "wait sig[0] >= 1")`, or nothing when the source is not known.
 std::string source_note(const Plan& plan, const Instruction& instruction);
 
 // The next instruction with the value that this run's generations give it, and its source line:
-// `instruction 5  wait sig[1] >= 1   (mesh.peal:6: "wait sig[peer] >= 1")`.
+// `instruction 5  wait sig[1] >= 1   (mesh.peal:6: "wait sig[peer] >= 1")`; with several lanes
+// `lane 2  instruction 5  ...`.
 std::string instruction_note(const Standing& standing);
 
 // Whether the next instruction is a wait that cannot pass now, or a flag that nobody set.
@@ -54,7 +60,7 @@ public:
     explicit StandingReport(std::string headline, std::size_t nranks)
         : text_(std::move(headline)), width_(std::to_string(nranks - 1).size()) {}
 
-    // Ranks come in order. `doing` is a task or call, if there may be several.
+    // Ranks come in order, and lanes of a rank. `doing` is a task or call, if there may be several.
     void add(int rank, const std::string& doing, const Standing& standing,
              const std::vector<Standing>& all);
     void add(int rank, const std::string& state);

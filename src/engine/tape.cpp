@@ -37,6 +37,8 @@ public:
           grows_(cells == Tape::Cells::grow),
           exceeds_caches_(private_bytes(plan, windows) > largest_cache_bytes()) {}
 
+    void enter_lane(std::size_t lane) { lane_ = static_cast<std::int32_t>(lane); }
+
     Op operator()(const Copy& copy) const {
         Op op = data(Opcode::copy, copy.dst);
         op.src = place(copy.src);
@@ -61,12 +63,12 @@ public:
         for (const Range& source : reduce.src) tape_.sources.push_back(place(source));
         return op;
     }
-    // Nobody else adds to private memory, so an ordinary sum does.
+    // Nobody else adds to memory that is this lane's own, so an ordinary sum does.
     Op operator()(const Accumulate& accumulate) const {
         const auto& [element, dst, src] = accumulate;
-        const bool is_shared =
-            dst.buffer != kTile && plan_.buffers[dst.buffer].kind == BufferKind::window;
-        if (!is_shared) return (*this)(Reduce{ReduceOp::sum, element, dst, {dst, src}});
+        const bool has_others =
+            dst.buffer != kTile && is_shared(plan_.buffers[dst.buffer], sharing_of(plan_));
+        if (!has_others) return (*this)(Reduce{ReduceOp::sum, element, dst, {dst, src}});
         Op op = data(Opcode::accumulate, dst);
         op.element = element;
         op.count = op.bytes / bytes_of(element);
@@ -103,7 +105,7 @@ private:
     Place place(const Range& range) const {
         const bool in_tile = range.buffer == kTile;
         const auto tile = static_cast<std::uint16_t>(plan_.buffers.size());
-        return {in_tile ? tile : range.buffer, in_tile ? 0 : range.rank, range.offset};
+        return {in_tile ? tile : range.buffer, in_tile ? lane_ : range.rank, range.offset};
     }
     static Opcode opcode_of(MapOp op) {
         switch (op) {
@@ -149,6 +151,7 @@ private:
     bool reaches_;
     bool grows_;
     bool exceeds_caches_;
+    std::int32_t lane_ = 0;
 };
 
 }  // namespace
@@ -168,9 +171,12 @@ void Tape::read(const Plan& from, Windows windows, Cells cells) {
     plan = &from;
     ops.clear();
     sources.clear();
-    const Decoder decode(from, *this, windows, cells);
-    for (const Instruction& instruction : from.instructions) {
-        ops.push_back(std::visit(decode, instruction.action));
+    Decoder decode(from, *this, windows, cells);
+    for (std::size_t lane = 0; lane < from.lane_count(); ++lane) {
+        decode.enter_lane(lane);
+        for (std::size_t i = from.lane_begin(lane); i < from.lane_end(lane); ++i) {
+            ops.push_back(std::visit(decode, from.instructions[i].action));
+        }
     }
 }
 

@@ -35,7 +35,7 @@ inline bool is_notify(Opcode code) {
 }
 
 // Where an operand is: memory[buffer].base + rank * memory[buffer].rank_stride + offset. Tile
-// memory is the entry after the plan's buffers.
+// memory is the entry after the plan's buffers, and its "rank" is the lane.
 struct Place {
     std::uint16_t buffer = 0;
     std::int32_t rank = 0;
@@ -83,6 +83,14 @@ struct Tape {
     std::vector<Op> ops;
     std::vector<Place> sources;
 };
+
+// Of tile memory, from one lane's to the next, and of all lanes together.
+inline std::uint64_t tile_stride(const Plan& plan) {
+    return (plan.tile_bytes + kCacheLineBytes - 1) / kCacheLineBytes * kCacheLineBytes;
+}
+inline std::uint64_t tile_room(const Plan& plan) {
+    return plan.lanes.empty() ? plan.tile_bytes : tile_stride(plan) * plan.lane_count();
+}
 
 // Whether the plan does nothing with its peers' windows but copy from and to them.
 bool reachable(const Plan& plan);

@@ -14,6 +14,21 @@ inline std::uint64_t end_of(const Range& range) { return range.offset + range.le
 
 inline bool is_tile(const Range& range) { return range.buffer == kTile; }
 
+// Who may use a buffer of the plan while one of its lanes is between two notifies or waits.
+enum class Sharing : std::uint8_t {
+    peers,  // other ranks, and so windows: there is one lane
+    lanes,  // and other lanes, and so arguments that are written
+};
+
+inline Sharing sharing_of(const Plan& plan) {
+    return plan.lanes.empty() ? Sharing::peers : Sharing::lanes;
+}
+
+inline bool is_shared(const Buffer& buffer, Sharing sharing) {
+    if (buffer.kind != BufferKind::argument) return true;
+    return sharing == Sharing::lanes && buffer.direction != Direction::in;
+}
+
 inline bool same_memory(const Range& a, const Range& b) {
     return a.buffer == b.buffer && a.rank == b.rank;
 }

@@ -10,6 +10,7 @@
 #include <fmt/format.h>
 
 #include "peal/program.hpp"
+#include "plan/lanes.hpp"
 #include "plan/place_tiles.hpp"
 #include "plan/specialise.hpp"
 
@@ -72,7 +73,7 @@ Plan compile_rank(const ResolvedKernel& kernel, const Bindings& bindings, int ra
     if (options.fuse) {
         plan = fuse(std::move(plan));
     } else {
-        place_tiles(plan);
+        change_lanes(plan, place_tiles);
     }
     validate(plan);
     return plan;

@@ -119,11 +119,12 @@ private:
     }
 
     void put(const Plan& plan) {
-        const auto& [kernel, rank, nranks, buffers, tile_bytes, instructions, advance, source,
-                     notes] = plan;
+        const auto& [kernel, rank, nranks, buffers, tile_bytes, instructions, lanes, advance,
+                     source, notes] = plan;
         static_cast<void>(source);
         static_cast<void>(notes);
         put(kForm, kernel, rank, nranks, buffers, tile_bytes, instructions, advance);
+        if (!lanes.empty()) put(lanes);
     }
 
     Digest digest_;

@@ -70,6 +70,23 @@ void add_data_fault(Faults& faults, const Plan& plan, std::size_t b) {
     }
 }
 
+void add_lane_fault(Faults& faults, const Plan& plan) {
+    for (std::size_t lane = 1; lane < plan.lane_count(); ++lane) {
+        const std::size_t begin = plan.lane_begin(lane);
+        if (begin > plan.instructions.size()) {
+            return add_plan_fault(faults, plan, Kind::plan,
+                                  "lane {} begins at instruction {}, the plan has {}", lane, begin,
+                                  plan.instructions.size());
+        }
+        if (begin < plan.lane_begin(lane - 1)) {
+            return add_plan_fault(faults, plan, Kind::plan,
+                                  "lane {} begins at instruction {}, before lane {}, which begins "
+                                  "at {}",
+                                  lane, begin, lane - 1, plan.lane_begin(lane - 1));
+        }
+    }
+}
+
 // Everything but the instructions.
 Faults frame_faults(const Plan& plan) {
     Faults faults;
@@ -87,6 +104,7 @@ Faults frame_faults(const Plan& plan) {
             (is_signal ? add_signal_fault : add_data_fault)(faults, plan, b);
         }
     }
+    if (faults.empty()) add_lane_fault(faults, plan);
     return faults;
 }
 

@@ -15,7 +15,7 @@ namespace peal {
 
 struct PlanFault {
     enum class Kind : std::uint8_t {
-        plan,          // rank, number of buffers, 'advance'
+        plan,          // rank, number of buffers, 'advance', lanes
         buffer,        // sizes, cells, generation of one buffer
         agreement,     // a rank says otherwise than rank 0, or stands at another's place
         instruction,   // sizes, types, pipes or values that no run could give a meaning to

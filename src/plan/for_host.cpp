@@ -12,11 +12,16 @@ Plan for_host(const Plan& plan) {
     validate(plan);
     Plan result = plan;
     result.instructions.clear();
-    for (const std::uint32_t index : pipe_order(plan)) {
-        const Instruction& instruction = plan.instructions[index];
-        if (is_pipe_sync(instruction.action)) continue;
-        result.instructions.push_back(
-            {instruction.action, Pipe::none, instruction.line, false, instruction.round});
+    result.lanes.clear();
+    for (std::size_t lane = 0; lane < plan.lane_count(); ++lane) {
+        if (lane > 0)
+            result.lanes.push_back(static_cast<std::uint32_t>(result.instructions.size()));
+        for (const std::uint32_t index : pipe_order(plan, lane)) {
+            const Instruction& instruction = plan.instructions[index];
+            if (is_pipe_sync(instruction.action)) continue;
+            result.instructions.push_back(
+                {instruction.action, Pipe::none, instruction.line, false, instruction.round});
+        }
     }
     result = fuse(std::move(result));
     validate(result);

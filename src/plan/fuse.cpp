@@ -5,6 +5,7 @@
 #include "peal/compile.hpp"
 #include "plan/dead_tiles.hpp"
 #include "plan/hoist.hpp"
+#include "plan/lanes.hpp"
 #include "plan/pipes.hpp"
 #include "plan/place_tiles.hpp"
 #include "plan/rename_tiles.hpp"
@@ -15,11 +16,14 @@ namespace peal {
 // Plans with pipes stay as their author wrote them.
 Plan fuse(Plan plan) {
     if (uses_pipes(plan)) return plan;
-    rename_tiles(plan);
-    drop_dead_tiles(plan.instructions);
-    sink(plan);
-    hoist(plan);
-    place_tiles(plan);
+    const Sharing sharing = sharing_of(plan);
+    change_lanes(plan, [&](Plan& lane) {
+        rename_tiles(lane);
+        drop_dead_tiles(lane.instructions);
+        sink(lane, sharing);
+        hoist(lane, sharing);
+        place_tiles(lane);
+    });
     for (Instruction& instruction : plan.instructions) instruction.joined = false;
     return plan;
 }

@@ -13,8 +13,9 @@ constexpr std::uint32_t kNoStore = UINT32_MAX;
 // Goes backwards through a plan; stores travel with it until something stops them.
 class Hoister {
 public:
-    explicit Hoister(Plan& plan)
+    Hoister(Plan& plan, Sharing sharing)
         : plan_(plan),
+          sharing_(sharing),
           blocks_(plan.instructions),
           store_of_(blocks_.size(), kNoStore),
           gone_(plan.instructions.size()) {}
@@ -40,7 +41,7 @@ private:
 
     void step(std::size_t at) {
         Action& action = plan_.instructions[at].action;
-        if (is_sync(action)) return stop_window_stores();
+        if (is_sync(action)) return stop_shared_stores();
         for_each_access(
             action, [](Range&) {}, [&](Range& dst) { meet_store(action, dst); });
         for_each_range(action, [&](const Range& range) {
@@ -85,8 +86,8 @@ private:
         stores_.push_back({at, copy->dst, tile});
         stores_at_.add(copy->dst, id);
         store_of_[tile] = id;
-        if (plan_.buffers[copy->dst.buffer].kind == BufferKind::window) {
-            window_stores_.push_back(id);
+        if (is_shared(plan_.buffers[copy->dst.buffer], sharing_)) {
+            shared_stores_.push_back(id);
         }
     }
 
@@ -95,24 +96,25 @@ private:
         store_of_[stores_[id].tile] = kNoStore;
     }
 
-    void stop_window_stores() {
-        for (const std::uint32_t id : window_stores_) {
+    void stop_shared_stores() {
+        for (const std::uint32_t id : shared_stores_) {
             if (stores_[id].live) stop(id);
         }
-        window_stores_.clear();
+        shared_stores_.clear();
     }
 
     Plan& plan_;
+    Sharing sharing_;
     TileBlocks blocks_;
     std::vector<Store> stores_;
     std::vector<std::uint32_t> store_of_;  // by block
     std::vector<bool> gone_;
     RangeIndex stores_at_;
-    std::vector<std::uint32_t> window_stores_;
+    std::vector<std::uint32_t> shared_stores_;
 };
 
 }  // namespace
 
-void hoist(Plan& plan) { Hoister(plan).run(); }
+void hoist(Plan& plan, Sharing sharing) { Hoister(plan, sharing).run(); }
 
 }  // namespace peal

@@ -278,8 +278,8 @@ SourcePtr source_at(const Place& index, const std::vector<SourcePtr>& sources) {
 }
 
 Plan read_plan(const Place& place, const std::vector<SourcePtr>& sources) {
-    place.require_only(
-        {"kernel", "rank", "nranks", "source", "tile_bytes", "buffers", "advance", "instructions"});
+    place.require_only({"kernel", "rank", "nranks", "source", "tile_bytes", "buffers", "advance",
+                        "instructions", "lanes"});
     Plan plan;
     plan.kernel = place["kernel"].text();
     plan.rank = place["rank"].integer<std::int32_t>();
@@ -292,6 +292,10 @@ Plan read_plan(const Place& place, const std::vector<SourcePtr>& sources) {
         [&](const Place& item) { plan.advance.push_back(item.integer<std::int64_t>()); });
     place["instructions"].for_each(
         [&](const Place& item) { plan.instructions.push_back(read_instruction(item)); });
+    if (place.has("lanes")) {
+        place["lanes"].for_each(
+            [&](const Place& item) { plan.lanes.push_back(item.integer<std::uint32_t>()); });
+    }
     return plan;
 }
 

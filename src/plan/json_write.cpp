@@ -7,7 +7,8 @@
 //   part         {"name": text, "first_line": uint}
 //   plan         {"kernel": text, "rank": int, "nranks": int, "source": index into sources,
 //                 "tile_bytes": uint, "buffers": [buffer...], "advance": [int, one per buffer],
-//                 "instructions": [instruction...]}
+//                 "instructions": [instruction...], "lanes": [uint, where each lane after the
+//                 first begins in the instructions]}
 //   buffer       {"name": text, "kind": word, "direction": word, "element": word,
 //                 "bytes": uint} or, for signals, {..., "cells": uint, "cell_stride": uint}
 //   instruction  {"do": word, <fields of that word>, "pipe": word, "line": uint,
@@ -25,9 +26,9 @@
 //   cell         {"buffer": index, "rank": int, "index": uint}
 //   value        {"constant": int, "per_generation": int}
 //
-// A field that has its default is left out: no source, no included parts, bytes 0, cells 0,
-// cell_stride 64, pipe none, line 0, joined false, from f32, per_generation 0. A scalar that is not
-// finite is the text "inf", "-inf" or "nan".
+// A field that has its default is left out: no source, no included parts, one lane, bytes 0, cells
+// 0, cell_stride 64, pipe none, line 0, joined false, from f32, per_generation 0. A scalar that is
+// not finite is the text "inf", "-inf" or "nan".
 #include <cmath>
 
 #include <fmt/format.h>
@@ -194,12 +195,15 @@ private:
     std::string plan_text(const Plan& plan) {
         const std::string source =
             plan.source ? fmt::format(", \"source\": {}", source_index(plan.source)) : "";
+        const std::string lanes =
+            plan.lanes.empty() ? "" : fmt::format(",\n   \"lanes\": {}", line(plan.lanes));
         return fmt::format(
             "  {{\"kernel\": {}, \"rank\": {}, \"nranks\": {}{}, "
             "\"tile_bytes\": {},\n   \"buffers\": {},\n   \"advance\": {},\n   "
-            "\"instructions\": {}}}",
+            "\"instructions\": {}{}}}",
             line(plan.kernel), plan.rank, plan.nranks, source, plan.tile_bytes,
-            lines(plan.buffers, "     "), line(plan.advance), lines(plan.instructions, "     "));
+            lines(plan.buffers, "     "), line(plan.advance), lines(plan.instructions, "     "),
+            lanes);
     }
 
     std::vector<SourcePtr> sources_;

@@ -15,23 +15,26 @@
 namespace peal {
 namespace {
 
-// Carries out the plan on its pipes, in thought.
+// Carries out a lane on its pipes, in thought.
 class PipeRun {
 public:
-    explicit PipeRun(const Plan& plan) : plan_(plan) {
-        for (std::uint32_t i = 0; i < plan.instructions.size(); ++i) {
-            lane_of(plan.instructions[i]).todo.push_back(i);
+    PipeRun(const Plan& plan, std::size_t lane)
+        : plan_(plan),
+          begin_(static_cast<std::uint32_t>(plan.lane_begin(lane))),
+          end_(static_cast<std::uint32_t>(plan.lane_end(lane))) {
+        for (std::uint32_t i = begin_; i < end_; ++i) {
+            queue_of(plan.instructions[i]).todo.push_back(i);
         }
     }
 
     std::vector<std::uint32_t> run() && {
         std::vector<std::uint32_t> order;
-        while (order.size() < plan_.instructions.size()) {
-            Lane* const lane = next_lane();
-            if (!lane) fail();
-            order.push_back(lane->next());
-            take(plan_.instructions[lane->next()].action);
-            ++lane->done;
+        while (order.size() < end_ - begin_) {
+            Queue* const queue = next_queue();
+            if (!queue) fail();
+            order.push_back(queue->next());
+            take(plan_.instructions[queue->next()].action);
+            ++queue->done;
         }
         return order;
     }
@@ -40,7 +43,7 @@ private:
     static constexpr std::uint32_t kNever = UINT32_MAX;
 
     // What one unit has to do.
-    struct Lane {
+    struct Queue {
         std::vector<std::uint32_t> todo;
         std::size_t done = 0;
         std::uint32_t next() const { return done < todo.size() ? todo[done] : kNever; }
@@ -50,17 +53,17 @@ private:
         std::uint64_t sets = 0, waits = 0;  // that were carried out
     };
 
-    Lane& lane_of(const Instruction& instruction) {
+    Queue& queue_of(const Instruction& instruction) {
         const Pipe pipe = pipe_of(instruction);
-        return lanes_[static_cast<std::size_t>(is_beside(pipe) ? pipe : Pipe::scalar)];
+        return queues_[static_cast<std::size_t>(is_beside(pipe) ? pipe : Pipe::scalar)];
     }
-    const Lane& scalar() const { return lanes_[static_cast<std::size_t>(Pipe::scalar)]; }
+    const Queue& scalar() const { return queues_[static_cast<std::size_t>(Pipe::scalar)]; }
 
-    Lane* next_lane() {
-        Lane* first = nullptr;
-        for (Lane& lane : lanes_) {
-            if (lane.next() == kNever || !can_start(lane.next())) continue;
-            if (!first || lane.next() < first->next()) first = &lane;
+    Queue* next_queue() {
+        Queue* first = nullptr;
+        for (Queue& queue : queues_) {
+            if (queue.next() == kNever || !can_start(queue.next())) continue;
+            if (!first || queue.next() < first->next()) first = &queue;
         }
         return first;
     }
@@ -73,8 +76,8 @@ private:
         }
         const Pipe pipe = pipe_of(instruction);
         if (is_beside(pipe)) return scalar().next() > index;
-        return pipe != Pipe::all || std::all_of(lanes_.begin(), lanes_.end(),
-                                                [&](const Lane& l) { return l.next() >= index; });
+        return pipe != Pipe::all || std::all_of(queues_.begin(), queues_.end(),
+                                                [&](const Queue& q) { return q.next() >= index; });
     }
 
     void take(const Action& action) {
@@ -88,11 +91,11 @@ private:
     // The first instruction that is not done follows nothing else: it waits for a flag.
     [[noreturn]] void fail() const {
         std::uint32_t first = kNever;
-        for (const Lane& lane : lanes_) first = std::min(first, lane.next());
+        for (const Queue& queue : queues_) first = std::min(first, queue.next());
         const auto* wait = std::get_if<WaitFlag>(&plan_.instructions[first].action);
         assert(wait);
         std::string why = "nobody sets its flag";
-        for (std::uint32_t i = first; i < plan_.instructions.size(); ++i) {
+        for (std::uint32_t i = first; i < end_; ++i) {
             const auto* set = std::get_if<SetFlag>(&plan_.instructions[i].action);
             if (!set || set->from != wait->from || set->to != wait->to ||
                 set->event != wait->event) {
@@ -107,12 +110,15 @@ private:
     }
 
     const Plan& plan_;
-    std::array<Lane, static_cast<std::size_t>(Pipe::all) + 1> lanes_;
+    std::uint32_t begin_, end_;  // of the lane
+    std::array<Queue, static_cast<std::size_t>(Pipe::all) + 1> queues_;
     std::map<Flag, FlagUse> flags_;
 };
 
 }  // namespace
 
-std::vector<std::uint32_t> pipe_order(const Plan& plan) { return PipeRun(plan).run(); }
+std::vector<std::uint32_t> pipe_order(const Plan& plan, std::size_t lane) {
+    return PipeRun(plan, lane).run();
+}
 
 }  // namespace peal

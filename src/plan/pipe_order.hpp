@@ -8,7 +8,8 @@
 
 namespace peal {
 
-// The instructions of one call, as indices, in an order in which its pipes may carry them out:
+// The instructions of one lane in one call, as indices, in an order in which its pipes may carry
+// them out:
 //
 // - each pipe in the order of the list, and so the scalar unit;
 // - on a pipe, after everything that the scalar unit does before it issues the instruction;
@@ -24,9 +25,10 @@ namespace peal {
 // all that is behind it in the list follows it, by the first two rules. What is before it in the
 // list and not done could not be next when w was, or it would have been taken; so it follows
 // something that is not done, and so on, until that is w or behind w. So when all ranks are blocked
-// in this order, they and all their pipes are blocked where they are on a tile processor, too.
+// in all their lanes in this order, they and all their pipes are blocked where they are on a tile
+// processor, too.
 //
 // Throws Error(program) when a wait_flag can never pass; the message names it.
-std::vector<std::uint32_t> pipe_order(const Plan& plan);
+std::vector<std::uint32_t> pipe_order(const Plan& plan, std::size_t lane);
 
 }  // namespace peal

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "peal/plan.hpp"
 
+#include <algorithm>
 #include <tuple>
 
 #include "plan/names.hpp"
@@ -17,7 +18,7 @@ constexpr std::array<std::string_view, kPipes.size()> kPipeNames = {
 
 auto identity(const Plan& plan) {
     return std::tie(plan.kernel, plan.rank, plan.nranks, plan.buffers, plan.tile_bytes,
-                    plan.instructions, plan.advance);
+                    plan.instructions, plan.lanes, plan.advance);
 }
 
 }  // namespace
@@ -25,6 +26,11 @@ auto identity(const Plan& plan) {
 std::string_view name(BufferKind kind) { return kKindNames[static_cast<std::size_t>(kind)]; }
 std::string_view name(MapOp op) { return kMapNames[static_cast<std::size_t>(op)]; }
 std::string_view name(Pipe pipe) { return kPipeNames[static_cast<std::size_t>(pipe)]; }
+
+std::size_t Plan::lane_of(std::size_t instruction) const {
+    return static_cast<std::size_t>(std::upper_bound(lanes.begin(), lanes.end(), instruction) -
+                                    lanes.begin());
+}
 
 bool Plan::operator==(const Plan& other) const { return identity(*this) == identity(other); }
 

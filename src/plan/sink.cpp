@@ -17,7 +17,8 @@ constexpr std::uint32_t kNoWork = UINT32_MAX;
 
 class Sinker {
 public:
-    explicit Sinker(Plan& plan) : plan_(plan), blocks_(plan.instructions), tiles_(blocks_.size()) {
+    Sinker(Plan& plan, Sharing sharing)
+        : plan_(plan), sharing_(sharing), blocks_(plan.instructions), tiles_(blocks_.size()) {
         for (std::size_t b = 0; b < tiles_.size(); ++b) tiles_[b].uses_left = blocks_[b].reads;
     }
 
@@ -36,7 +37,7 @@ private:
         Instruction work;
         std::uint32_t tile;
         bool live = true;
-        bool reads_window = false;
+        bool reads_shared = false;
     };
     struct Tile {
         std::uint32_t uses_left = 0;
@@ -45,7 +46,7 @@ private:
 
     void step(Instruction& instruction) {
         if (is_sync(instruction.action)) {
-            put_down_window_reads();
+            put_down_shared_reads();
             write(std::move(instruction));
             return;
         }
@@ -200,9 +201,9 @@ private:
     void watch(const Range& source, std::uint32_t id) {
         if (is_tile(source) && blocks_[blocks_.of(source)].is_value) return;
         reads_.add(source, id);
-        if (is_tile(source) || plan_.buffers[source.buffer].kind == BufferKind::argument) return;
-        if (!held_[id].reads_window) window_reads_.push_back(id);
-        held_[id].reads_window = true;
+        if (is_tile(source) || !is_shared(plan_.buffers[source.buffer], sharing_)) return;
+        if (!held_[id].reads_shared) shared_reads_.push_back(id);
+        held_[id].reads_shared = true;
     }
 
     // The result takes the place of what was read: it is never ahead, because each instruction is
@@ -216,11 +217,11 @@ private:
         write(std::move(held_[id].work));
     }
 
-    void put_down_window_reads() {
-        for (const std::uint32_t id : window_reads_) {
+    void put_down_shared_reads() {
+        for (const std::uint32_t id : shared_reads_) {
             if (held_[id].live) put_down(id);
         }
-        window_reads_.clear();
+        shared_reads_.clear();
     }
 
     // One of the uses of the tile behind `source` is taken care of.
@@ -268,16 +269,17 @@ private:
     }
 
     Plan& plan_;
+    Sharing sharing_;
     TileBlocks blocks_;
     std::vector<Tile> tiles_;  // by block
     std::vector<Held> held_;
     RangeIndex reads_;  // memory that held work reads
-    std::vector<std::uint32_t> window_reads_;
+    std::vector<std::uint32_t> shared_reads_;
     std::size_t written_ = 0;  // instructions of the result
 };
 
 }  // namespace
 
-void sink(Plan& plan) { Sinker(plan).run(); }
+void sink(Plan& plan, Sharing sharing) { Sinker(plan, sharing).run(); }
 
 }  // namespace peal

@@ -172,11 +172,24 @@ std::string buffer_line(const Plan& plan, std::size_t index, std::size_t name_wi
 }
 
 std::string header_line(const Plan& plan) {
-    std::string line = fmt::format(
-        "plan {}, rank {} of {}: {}, {} of tile memory", plan.kernel, plan.rank, plan.nranks,
-        plural(plan.instructions.size(), "instruction"), plural(plan.tile_bytes, "byte"));
+    const bool has_lanes = !plan.lanes.empty();
+    std::string line =
+        fmt::format("plan {}, rank {} of {}: {}{}, {} of tile memory{}", plan.kernel, plan.rank,
+                    plan.nranks, plural(plan.instructions.size(), "instruction"),
+                    has_lanes ? fmt::format(" in {} lanes", plan.lane_count()) : "",
+                    plural(plan.tile_bytes, "byte"), has_lanes ? " each" : "");
     if (plan.source) line += fmt::format(", from {}", plan.source->name());
     return line + '\n';
+}
+
+// "  lane 1" above the instructions of each, and of those that have none; nothing with one lane.
+std::string lane_lines(const Plan& plan, std::size_t& lane, std::size_t until) {
+    std::string text;
+    if (plan.lanes.empty()) return text;
+    for (; lane < plan.lane_count() && plan.lane_begin(lane) <= until; ++lane) {
+        text += fmt::format("  lane {}\n", lane);
+    }
+    return text;
 }
 
 // The listing's columns: number, instruction, line. One very long reduce does not push the line
@@ -193,13 +206,15 @@ std::string instruction_lines(const Plan& plan) {
     const std::size_t number_width =
         fmt::formatted_size("{}", std::max(texts.size(), std::size_t{1}) - 1);
     std::string listing;
+    std::size_t lane = 0;
     for (std::size_t i = 0; i < texts.size(); ++i) {
+        listing += lane_lines(plan, lane, i);
         const std::string place = source_place(plan.instructions[i], plan);
         listing += place.empty() ? fmt::format("  {:>{}}  {}\n", i, number_width, texts[i])
                                  : fmt::format("  {:>{}}  {:<{}}  {}\n", i, number_width, texts[i],
                                                width, place);
     }
-    return listing;
+    return listing + lane_lines(plan, lane, texts.size());
 }
 
 }  // namespace

@@ -30,6 +30,12 @@ std::vector<Plan> validated(std::vector<Plan> plans) {
                                 "{}",
                                 plans[0].kernel, kMaxBuffers, plans[0].buffers.size()));
     }
+    for (const Plan& plan : plans) {
+        if (plan.lane_count() <= kMaxLanes) continue;
+        throw Error(Fault::usage,
+                    fmt::format("kernel {}, rank {}: expected at most {} lanes, found {}",
+                                plan.kernel, plan.rank, kMaxLanes, plan.lane_count()));
+    }
     return plans;
 }
 

@@ -52,6 +52,8 @@ struct alignas(kCacheLineBytes) Command {
     std::array<char, 1000> message{};
 };
 
+inline constexpr std::size_t kMaxLanes = 256;  // of a plan that a device carries out
+
 // Where a device stands.
 struct alignas(kCacheLineBytes) DeviceProgress {
     // The next instruction of the command at hand.
@@ -60,6 +62,8 @@ struct alignas(kCacheLineBytes) DeviceProgress {
     // before the device does anything else, so an odd number that has not changed means that the
     // device did nothing in between.
     std::atomic<std::uint64_t> waits = 0;
+    // While it is odd: where each lane of the plan stands, or ended.
+    std::array<std::atomic<std::uint32_t>, kMaxLanes> lanes{};
 };
 
 struct DeviceRecord {

@@ -3,10 +3,10 @@
 //
 // Only devices change signals. Let every device that has a command be in a long wait
 // (DeviceProgress::waits is odd), let none of these commands be cancelled, and let no wait pass
-// with what its cell holds. If then every `waits` is still the number it was, no device has done
-// anything between the two looks: what the cells held is what they hold, so no wait can pass, now
-// or ever, unless the host hands out more. A ring that comes after the first look would need a
-// device that was not waiting.
+// with what its cell holds, in no lane. If then every `waits` is still the number it was, no device
+// has done anything between the two looks: what the cells held is what they hold, so no wait can
+// pass, now or ever, unless the host hands out more. A ring that comes after the first look would
+// need a device that was not waiting.
 #pragma once
 
 #include <cstdint>
@@ -17,11 +17,11 @@
 
 namespace peal::worker {
 
-// A device that has work, and the wait that it stands at.
+// A device that has work, and the waits that its lanes stand at.
 struct Stuck {
     int device = 0;
     std::uint64_t waits = 0;
-    std::size_t instruction = 0;
+    std::vector<std::size_t> instructions;  // by lane; its end if it is done
 };
 
 // All devices that have work, if they wait in vain; else nothing.

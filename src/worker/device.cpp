@@ -125,7 +125,14 @@ bool Device::wait(const Command& command) {
 }
 
 void Device::begin_long_wait() {
-    // Release: who sees it sees the instruction.
+    const Plan& plan = core_.plan();
+    const auto note = [&](std::size_t lane, std::size_t position) {
+        record_.standing.lanes[lane].store(static_cast<std::uint32_t>(position),
+                                           std::memory_order_relaxed);
+    };
+    for (std::size_t lane = 0; lane < plan.lane_count(); ++lane) note(lane, plan.lane_end(lane));
+    core_.for_each_lane(note);
+    // Release: who sees it sees the instructions.
     record_.standing.waits.fetch_add(1, std::memory_order_release);
     arena_.bell().ring(host_bell_);
 }
@@ -142,7 +149,7 @@ const Device::Loaded& Device::load(const Command& command) {
 }
 
 void Device::bind(const Command& command, const Plan& plan) {
-    if (tiles_.size() < plan.tile_bytes) tiles_.resize(plan.tile_bytes);
+    if (tiles_.size() < tile_room(plan)) tiles_.resize(tile_room(plan));
     memory_.clear();
     for (std::uint32_t b = 0; b < command.buffers; ++b) {
         const BoundRange& range = command.memory[b];
@@ -150,7 +157,7 @@ void Device::bind(const Command& command, const Plan& plan) {
                            .rank_stride = range.rank_stride,
                            .generation = range.generation});
     }
-    memory_.push_back({.base = tiles_.data()});
+    memory_.push_back({.base = tiles_.data(), .rank_stride = tile_stride(plan)});
 }
 
 }  // namespace peal::worker

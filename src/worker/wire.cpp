@@ -118,6 +118,7 @@ void describe(Archive& archive, Plan& plan) {
     describe(archive, plan.buffers);
     describe(archive, plan.tile_bytes);
     describe(archive, plan.instructions);
+    describe(archive, plan.lanes);
     describe(archive, plan.advance);
 }
 

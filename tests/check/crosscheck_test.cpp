@@ -85,6 +85,12 @@ TEST_F(CrossCheck, MoreElementPrograms) {
     compare(Sort::elements, 30'000, 30'000, {data_race, deadlock, unwritten_read, wrong_result});
 }
 
+TEST_F(CrossCheck, ProgramsWithLanes) {
+    compare(Sort::lanes, 0, 8'000,
+            {data_race, deadlock, stale_signal, unwritten_read, wrong_result});
+    EXPECT_GT(tally_.forms, tally_.programs / 10);
+}
+
 TEST_F(CrossCheck, SequencesOfPrograms) {
     compare(Sort::sequences, 0, 20'000,
             {data_race, deadlock, unwritten_read, signal_state, overflow, wrong_result});

@@ -101,6 +101,19 @@ private:
     Plan* plan_;
 };
 
+// Gives the plan these lanes: of each, the instructions count.
+inline void join_lanes(Plan& plan, const std::vector<Plan>& lanes) {
+    plan.instructions.clear();
+    plan.lanes.clear();
+    for (const Plan& lane : lanes) {
+        if (&lane != lanes.data()) {
+            plan.lanes.push_back(static_cast<std::uint32_t>(plan.instructions.size()));
+        }
+        plan.instructions.insert(plan.instructions.end(), lane.instructions.begin(),
+                                 lane.instructions.end());
+    }
+}
+
 // The plans of all ranks, with the same buffers.
 class Plans {
 public:
@@ -133,6 +146,12 @@ public:
 
     int nranks() const { return static_cast<int>(plans_.size()); }
     RankPlan on(int rank) { return RankPlan(plans_[static_cast<std::size_t>(rank)]); }
+    // What comes now is another lane of the rank.
+    RankPlan next_lane(int rank) {
+        Plan& plan = plans_[static_cast<std::size_t>(rank)];
+        plan.lanes.push_back(static_cast<std::uint32_t>(plan.instructions.size()));
+        return RankPlan(plan);
+    }
     const std::vector<Plan>& list() const { return plans_; }
     std::vector<Plan>& list() { return plans_; }
 

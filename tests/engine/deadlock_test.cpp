@@ -53,6 +53,22 @@ TEST(Deadlock, RankRingsItselfTooLate) {
                     "          sees 1; still to ring it: rank 0 at instruction 2 (now at 1)");
 }
 
+TEST(Deadlock, LanesAreNamed) {
+    auto w = writer(0, 2);
+    w.notify(1, 0, {1, 0}, NotifyOp::set, 0).lane().wait(1, {1, 0}, Compare::ge, 0);
+    w.lane().wait(0, {1, 0}, Compare::ge, 0).notify(0, 1, {1, 0}, NotifyOp::set, 0);
+    auto other = writer(1, 2);
+    other.lane().wait(0, {1, 0}, Compare::ge, 0).lane();
+    expect_deadlock({w.finish(), other.finish()},
+                    "deadlock: no rank can go on\n"
+                    "  rank 0  lane 1  instruction 1  wait sig[1] >= 1\n"
+                    "          sees 0; still to ring it: rank 0, lane 2 at instruction 3 (now at "
+                    "2)\n"
+                    "  rank 0  lane 2  instruction 2  wait sig[0] >= 1\n"
+                    "          sees 0; nobody is left to ring it\n"
+                    "  rank 1  finished");
+}
+
 TEST(Deadlock, PeerIsFinishedAndNeverRang) {
     const auto plans = for_all_ranks(2, [](int rank) {
         auto w = writer(rank, 2);

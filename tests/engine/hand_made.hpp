@@ -68,6 +68,11 @@ public:
         instruction.line = line_;
         return *this;
     }
+    // What comes now is another lane.
+    PlanWriter& lane() {
+        plan_.lanes.push_back(static_cast<std::uint32_t>(plan_.instructions.size()));
+        return *this;
+    }
     PlanWriter& notify(int rank, std::uint64_t cell, Value value, NotifyOp op = NotifyOp::set,
                        std::uint16_t buffer = kSignal) {
         return emit(Notify{op, {buffer, rank, cell}, value});

@@ -92,6 +92,12 @@ std::map<std::string, Change> every_change() {
         {"nranks", [](Plan& p) { p.nranks = 4; }},
         {"tile_bytes", [](Plan& p) { ++p.tile_bytes; }},
         {"advance", [](Plan& p) { ++p.advance[kSig]; }},
+        {"lanes", [](Plan& p) { p.lanes = {3}; }},
+        {"other lanes", [](Plan& p) { p.lanes = {4}; }},
+        {"a lane without instructions",
+         [](Plan& p) {
+             p.lanes = {3, 3};
+         }},
         {"one buffer less", [](Plan& p) { p.buffers.pop_back(); }},
         {"one instruction less", [](Plan& p) { p.instructions.pop_back(); }},
         {"instructions change places",

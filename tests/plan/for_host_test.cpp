@@ -45,7 +45,7 @@ protected:
 
     std::vector<std::uint32_t> order() {
         validate(plan_);
-        return pipe_order(plan_);
+        return pipe_order(plan_, 0);
     }
     std::string text() {
         const Plan result = for_host(plan_);

@@ -171,6 +171,29 @@ TEST_F(FuseShape, PrivateReadsPassSyncs) {
               "reduce sum f32 out[0..64) <- inp[0..64), data@2[0..64)\n");
 }
 
+// Another lane may read what this one writes, and write what it reads; inputs nobody writes.
+TEST_F(FuseShape, WithLanesOnlyInputsPassSyncs) {
+    copy(tile(0), inp());
+    copy(tile(1), out());
+    notify();
+    copy(data(1), tile(0));
+    copy(data(2), tile(1));
+    plan_.lanes = {static_cast<std::uint32_t>(plan_.instructions.size())};
+    add(Map{MapOp::fill, Element::f32, 1, tile(0), {}});
+    wait();
+    copy(out(), tile(0));
+    EXPECT_EQ(fused(),
+              "copy tile[0..64) <- out[0..64)\n"
+              "notify sig[1]@2 = 1\n"
+              "copy data[0..64) <- inp[0..64)\n"
+              "copy data@2[0..64) <- tile[0..64)\n"
+              "wait sig[0] >= 1\n"
+              "fill f32 out[0..64) <- 1\n");
+    const Plan result = fuse(plan_);
+    EXPECT_EQ(result.lanes, std::vector<std::uint32_t>{4});
+    EXPECT_EQ(result.tile_bytes, 64u);
+}
+
 TEST_F(FuseShape, AResultIsWrittenBeforeTheNotifyThatReleasesItsSources) {
     copy(tile(0), data(0));
     copy(tile(1), data(2));

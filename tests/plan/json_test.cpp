@@ -31,6 +31,9 @@ public:
             plan.advance.push_back(integer<std::int64_t>());
         }
         for (std::uint64_t i = below(12); i > 0; --i) plan.instructions.push_back(instruction());
+        for (std::uint64_t i = below(3); i > 0; --i) {
+            plan.lanes.push_back(integer<std::uint32_t>());
+        }
         return plan;
     }
 

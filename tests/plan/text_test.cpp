@@ -30,6 +30,27 @@ TEST(PlanText, ListsBuffersAndInstructions) {
               "  9  pipe_barrier all\n");
 }
 
+TEST(PlanText, ListsLaneByLane) {
+    Plan plan = sample_plan();
+    plan.instructions.resize(4);
+    plan.lanes = {1, 1, 4};
+    EXPECT_EQ(to_text(plan),
+              "plan sample, rank 1 of 3: 4 instructions in 4 lanes, 128 bytes of tile memory each, "
+              "from sample.peal\n"
+              "  inp   argument  in       f32   64 bytes\n"
+              "  out   argument  out      f32   64 bytes\n"
+              "  data  window    inout    f32   64 bytes\n"
+              "  sig   signal    inout    i32   3 cells, 64 bytes apart, advance 2\n"
+              "  lane 0\n"
+              "  0  copy data[0..64) <- inp[0..64)    line 2\n"
+              "  lane 1\n"
+              "  lane 2\n"
+              "  1  notify sig[1]@2 = generation + 1  line 3\n"
+              "  2  notify sig[0] += 5\n"
+              "  3  wait sig[2] >= 2*generation - 1   line 3\n"
+              "  lane 3\n");
+}
+
 TEST(PlanText, EmptyPlanIsItsHeader) {
     Plan plan;
     plan.kernel = "nothing";

@@ -44,6 +44,30 @@ TEST(PlanValidate, RangesStayInTheirBuffers) {
               "and wait may touch");
 }
 
+TEST(PlanValidate, LanesAreInOrder) {
+    Plan plan = sample_plan();
+    plan.lanes = {0, 4, 4, 10};
+    EXPECT_NO_THROW(validate(plan));
+    EXPECT_EQ(plan.lane_count(), 5u);
+    EXPECT_EQ(plan.lane_of(0), 1u);
+    EXPECT_EQ(plan.lane_of(3), 1u);
+    EXPECT_EQ(plan.lane_of(4), 3u);
+    EXPECT_EQ(plan.lane_of(9), 3u);
+    plan.lanes = {4, 3};
+    EXPECT_EQ(
+        error_of([&] { validate(plan); }),
+        "plan sample, rank 1 of 3: lane 2 begins at instruction 3, before lane 1, which begins "
+        "at 4");
+    plan.lanes = {4, 11};
+    EXPECT_EQ(error_of([&] { validate(plan); }),
+              "plan sample, rank 1 of 3: lane 2 begins at instruction 11, the plan has 10");
+    plan.lanes = {4};
+    plan.instructions[5].action = Map{MapOp::fill, Element::f32, 0.5, {kTile, 1, 96, 64}, {}};
+    EXPECT_EQ(error_of([&] { validate(plan); }),
+              "plan sample, rank 1 of 3, lane 1, instruction 5, fill f32 tile[96..160) <- 0.5: the "
+              "destination leaves tile memory, which has 128 bytes");
+}
+
 TEST(PlanValidate, InputsAreNotWritten) {
     const std::string why =
         ": the destination is in 'inp', which is an input: only out and inout arguments are "

@@ -53,6 +53,7 @@ TEST(Wire, KeepsEveryKindOfInstruction) {
         plan.instructions.push_back({action, Pipe::vector, ++line, line % 2 == 0});
     }
     EXPECT_EQ(plan.instructions.size(), std::variant_size_v<Action>);
+    plan.lanes = {2, 2, 7};
     EXPECT_EQ(plan_from_bytes(to_bytes(plan)), plan);
 }
 

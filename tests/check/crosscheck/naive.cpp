@@ -122,15 +122,20 @@ private:
         }
     }
 
-    // Instructions are issued in order, and draining waits for all pipes.
+    // Instructions of a lane are issued in order, and draining waits for all its pipes. The caller
+    // comes between the calls of all lanes.
     bool is_issued(const std::vector<Word>& state, std::size_t agent, const NaiveStep& step) const {
-        const bool is_scalar = program_.agents[agent].is_scalar;
-        if (is_scalar && !step.drains) return true;
+        const NaiveAgent& mine = program_.agents[agent];
+        const bool waits_in_lane = !mine.is_scalar || step.drains;
+        if (!waits_in_lane && !step.is_caller && !program_.has_lanes) return true;
         for (std::size_t other = 0; other < program_.agents.size(); ++other) {
             const NaiveAgent& of = program_.agents[other];
-            if (other == agent || of.rank != step.rank || (!is_scalar && !of.is_scalar)) continue;
+            if (other == agent || of.rank != step.rank) continue;
             const NaiveStep* theirs = next_of(state, other);
-            if (theirs && theirs->order < step.order) return false;
+            if (!theirs || theirs->order > step.order) continue;
+            if (step.is_caller || theirs->is_caller || theirs->call != step.call) return false;
+            const bool in_lane = of.lane == mine.lane && (mine.is_scalar || of.is_scalar);
+            if (in_lane && waits_in_lane) return false;
         }
         return true;
     }
@@ -145,8 +150,9 @@ private:
         for (std::size_t a = 0; a < steps_.size(); ++a) {
             for (std::size_t b = 0; b < a; ++b) {
                 if (!conflict(*steps_[a], *steps_[b])) continue;
-                add(steps_[a]->rank == steps_[b]->rank ? ViolationKind::pipe_hazard
-                                                       : ViolationKind::data_race);
+                const bool same =
+                    steps_[a]->rank == steps_[b]->rank && steps_[a]->lane == steps_[b]->lane;
+                add(same ? ViolationKind::pipe_hazard : ViolationKind::data_race);
             }
         }
     }
@@ -235,7 +241,7 @@ private:
         if (!meaning || !meaning->meets) return;
         for (std::size_t a = 0; a < program_.agents.size(); ++a) {
             const NaiveStep* next = next_of(state, a);
-            if (!program_.agents[a].is_scalar || !next) continue;
+            if (!program_.agents[a].is_scalar || program_.agents[a].lane != 0 || !next) continue;
             const bool is_called =
                 next->call > step.call || (next->call == step.call && next->kind != Kind::stages);
             if (!is_called) add(ViolationKind::wrong_result);
@@ -251,16 +257,16 @@ private:
         }
     }
 
-    // A rank that waits for a flag and for no signal is to blame itself.
+    // A lane that waits for a flag and for no signal is to blame itself.
     bool find_blocked(const std::vector<Word>& state) {
-        std::set<int> by_signal, by_flag;
+        std::set<std::pair<int, std::size_t>> by_signal, by_flag;
         for (std::size_t agent = 0; agent < program_.agents.size(); ++agent) {
             const NaiveStep* step = next_of(state, agent);
-            if (step && step->kind == Kind::wait) by_signal.insert(step->rank);
-            if (step && step->kind == Kind::wait_flag) by_flag.insert(step->rank);
+            if (step && step->kind == Kind::wait) by_signal.insert({step->rank, step->lane});
+            if (step && step->kind == Kind::wait_flag) by_flag.insert({step->rank, step->lane});
         }
         if (by_signal.empty() && by_flag.empty()) return false;
-        for (const int rank : by_signal) by_flag.erase(rank);
+        for (const auto& lane : by_signal) by_flag.erase(lane);
         add(by_flag.empty() ? ViolationKind::deadlock : ViolationKind::flag);
         return true;
     }

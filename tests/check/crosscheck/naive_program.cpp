@@ -13,7 +13,8 @@ namespace {
 using How = NaiveAccess::How;
 using Kind = NaiveStep::Kind;
 
-const std::string kTileName = "~";  // no buffer has this name; other memory comes first
+// No buffer has this name; other memory comes first.
+std::string tile_name(std::size_t lane) { return "~" + std::to_string(lane); }
 
 Pipe pipe_of(const Instruction& instruction) {
     Pipe pipe = instruction.pipe;
@@ -53,7 +54,6 @@ NaiveProgram::NaiveProgram(const std::vector<CheckStage>& stages, int calls)
 }
 
 const std::string& NaiveProgram::memory(std::size_t stage, std::uint16_t buffer) const {
-    if (buffer == kTile) return kTileName;
     const CheckStage& of = stages_[stage];
     return of.memory.empty() ? (*of.plans)[0].buffers[buffer].name : of.memory[buffer];
 }
@@ -66,7 +66,10 @@ void NaiveProgram::add_bytes(const std::string& name, int rank, std::uint64_t le
 void NaiveProgram::place_memory() {
     for (std::size_t stage = 0; stage < stages_.size(); ++stage) {
         for (const Plan& plan : *stages_[stage].plans) {
-            add_bytes(kTileName, plan.rank, plan.tile_bytes);
+            has_lanes |= !plan.lanes.empty();
+            for (std::size_t lane = 0; lane <= plan.lanes.size(); ++lane) {
+                add_bytes(tile_name(lane), plan.rank, plan.tile_bytes);
+            }
             for (std::uint16_t b = 0; b < plan.buffers.size(); ++b) {
                 if (plan.buffers[b].kind == BufferKind::signal) continue;
                 add_bytes(memory(stage, b), plan.rank, plan.buffers[b].bytes);
@@ -110,36 +113,39 @@ void NaiveProgram::find_elements() {
 // ---------------------------------------------------------------------------- steps
 
 void NaiveProgram::add_rank(int rank) {
-    std::map<Pipe, NaiveAgent> pipes;
+    Units units;
     int order = 0;
-    for (std::uint32_t call = 0; call < calls_; ++call) add_call(rank, call, pipes, order);
-    for (auto& [pipe, agent] : pipes) {
+    for (std::uint32_t call = 0; call < calls_; ++call) add_call(rank, call, units, order);
+    for (auto& [unit, agent] : units) {
         agent.rank = rank;
-        agent.is_scalar = pipe == Pipe::scalar;
+        agent.lane = unit.first;
+        agent.is_scalar = unit.second == Pipe::scalar;
         agents.push_back(std::move(agent));
     }
 }
 
-void NaiveProgram::add_call(int rank, std::uint32_t call, std::map<Pipe, NaiveAgent>& pipes,
-                            int& order) {
+void NaiveProgram::add_call(int rank, std::uint32_t call, Units& units, int& order) {
     const Plan& plan = (*stage(call).plans)[static_cast<std::size_t>(rank)];
-    const auto add = [&](Pipe pipe, NaiveStep step) {
+    const auto add = [&](std::size_t lane, Pipe pipe, NaiveStep step) {
         step.number = steps++;
         step.call = call;
         step.rank = rank;
+        step.lane = lane;
         step.order = order++;
-        pipes[pipe].steps.push_back(std::move(step));
+        units[{lane, pipe}].steps.push_back(std::move(step));
     };
     const auto call_caller = [&](Kind kind) {
         NaiveStep step;
         step.kind = kind;
-        step.drains = true;
+        step.is_caller = true;
         add_caller(step, rank, call);
-        add(Pipe::scalar, std::move(step));
+        add(0, Pipe::scalar, std::move(step));
     };
     call_caller(Kind::stages);
-    for (const Instruction& instruction : plan.instructions) {
-        add(pipe_of(instruction), step_of(instruction, rank, call));
+    std::size_t lane = 0;
+    for (std::size_t i = 0; i < plan.instructions.size(); ++i) {
+        while (lane < plan.lanes.size() && plan.lanes[lane] <= i) ++lane;
+        add(lane, pipe_of(plan.instructions[i]), step_of(plan.instructions[i], rank, lane, call));
     }
     call_caller(Kind::consumes);
 }
@@ -148,7 +154,9 @@ void NaiveProgram::add_caller(NaiveStep& step, int rank, std::uint32_t call) con
     const bool enters = step.kind == Kind::stages;
     const How how = enters ? How::write : How::read;
     const Plan& plan = (*stage(call).plans)[static_cast<std::size_t>(rank)];
-    if (enters) touch(step, places_.at({kTileName, rank}), How::write);
+    for (const auto& [name, place] : places_) {
+        if (enters && name.first[0] == '~' && name.second == rank) touch(step, place, How::write);
+    }
     for (std::uint16_t b = 0; b < plan.buffers.size(); ++b) {
         const Buffer& buffer = plan.buffers[b];
         if (buffer.kind != BufferKind::argument) continue;
@@ -198,8 +206,10 @@ std::uint32_t NaiveProgram::cell_of(std::uint32_t call, const Cell& cell) {
     return found->second;
 }
 
-NaiveStep NaiveProgram::step_of(const Instruction& instruction, int rank, std::uint32_t call) {
+NaiveStep NaiveProgram::step_of(const Instruction& instruction, int rank, std::size_t lane,
+                                std::uint32_t call) {
     NaiveStep step;
+    step.lane = lane;
     step.action = &instruction.action;
     step.call = call;
     step.rank = rank;
@@ -228,9 +238,9 @@ NaiveStep NaiveProgram::step_of(const Instruction& instruction, int rank, std::u
         set_signal(Kind::wait, wait->cell, wait->value);
         cells[step.cell].is_awaited = true;
     } else if (const auto* set = std::get_if<SetFlag>(step.action)) {
-        set_flag(Kind::set_flag, {rank, set->from, set->to, set->event});
+        set_flag(Kind::set_flag, {rank, lane, set->from, set->to, set->event});
     } else if (const auto* take = std::get_if<WaitFlag>(step.action)) {
-        set_flag(Kind::wait_flag, {rank, take->from, take->to, take->event});
+        set_flag(Kind::wait_flag, {rank, lane, take->from, take->to, take->event});
     } else if (!std::holds_alternative<PipeBarrier>(*step.action)) {
         step.kind = Kind::data;
         fill_data(step);
@@ -240,6 +250,11 @@ NaiveStep NaiveProgram::step_of(const Instruction& instruction, int rank, std::u
 
 void NaiveProgram::fill_data(NaiveStep& step) {
     const auto at = [&](const Range& range) {
+        if (range.buffer == kTile) {
+            const Place all = places_.at({tile_name(step.lane), range.rank});
+            return Place{all.begin + static_cast<std::uint32_t>(range.offset),
+                         static_cast<std::uint32_t>(range.length)};
+        }
         return place(step.call, range.buffer, range.rank, range.offset, range.length);
     };
     How how = How::write;

@@ -42,8 +42,10 @@ struct NaiveStep {
     std::uint32_t number = 0;
     std::uint32_t call = 0;
     int rank = 0;
-    int order = 0;        // in the list of its rank
-    bool drains = false;  // comes after everything before it, on all pipes
+    std::size_t lane = 0;
+    int order = 0;           // in the list of its rank
+    bool drains = false;     // comes after everything before it, on all pipes of its lane
+    bool is_caller = false;  // comes between everything before and behind it, in all lanes
     const Action* action = nullptr;
     Place dst;
     std::vector<Place> src;
@@ -54,9 +56,10 @@ struct NaiveStep {
     std::vector<NaiveAccess> accesses;
 };
 
-// A rank's scalar unit, which issues its instructions, or a pipe beside it.
+// A lane's scalar unit, which issues its instructions, or a pipe beside it.
 struct NaiveAgent {
     int rank = 0;
+    std::size_t lane = 0;
     bool is_scalar = true;
     std::vector<NaiveStep> steps;
 };
@@ -76,25 +79,29 @@ public:
     std::vector<NaiveCell> cells;
     std::uint32_t flags = 0, bytes = 0, steps = 0;
     bool is_repeated = false;
+    bool has_lanes = false;
     bool is_computable = true;  // on real bytes
     bool has_floats = false;
     bool has_uneven_flags = false;  // set more or less often than awaited
 
     const CheckStage& stage(std::uint32_t call) const { return stages_[call % stages_.size()]; }
+    // Of an argument or window.
     Place place(std::uint32_t call, std::uint16_t buffer, int rank, std::uint64_t offset,
                 std::uint64_t length) const;
     // Of the byte, within its buffer.
     std::uint32_t offset_of(std::uint32_t byte) const { return offsets_[byte]; }
 
 private:
-    using Flag = std::tuple<int, Pipe, Pipe, int>;
+    using Flag = std::tuple<int, std::size_t, Pipe, Pipe, int>;
+    using Units = std::map<std::pair<std::size_t, Pipe>, NaiveAgent>;  // by lane and pipe
 
     const std::string& memory(std::size_t stage, std::uint16_t buffer) const;
     void place_memory();
     void add_bytes(const std::string& name, int rank, std::uint64_t length);
     void add_rank(int rank);
-    void add_call(int rank, std::uint32_t call, std::map<Pipe, NaiveAgent>& pipes, int& order);
-    NaiveStep step_of(const Instruction& instruction, int rank, std::uint32_t call);
+    void add_call(int rank, std::uint32_t call, Units& units, int& order);
+    NaiveStep step_of(const Instruction& instruction, int rank, std::size_t lane,
+                      std::uint32_t call);
     void add_caller(NaiveStep& step, int rank, std::uint32_t call) const;
     void fill_data(NaiveStep& step);
     void find_elements();

@@ -15,25 +15,35 @@ namespace peal::test {
 class ScheduleRun {
 public:
     explicit ScheduleRun(const std::vector<CheckStage>& stages) : stages_(stages) {
-        for (const Plan& plan : *stages[0].plans) next_[plan.rank] = {0, Step::kStages};
+        for (const Plan& plan : *stages[0].plans) ranks_[plan.rank] = {};
     }
 
-    // Each rank's steps come in the order of its plan and calls, none is left out. False: this one
-    // cannot come now.
+    // The steps of a rank's lane come in the order of its plan and calls, none is left out; what
+    // the caller does, between those of all lanes. False: this one cannot come now.
     bool take(const Step& step) {
-        auto& [call, index] = next_[step.rank];
-        if (step.call != call || step.index != index) return false;
+        Rank& rank = ranks_[step.rank];
         const auto stage = static_cast<std::size_t>(step.stage);
+        if (step.call != rank.call) return false;
         if (stage != static_cast<std::size_t>(step.call) % stages_.size()) return false;
         const Plan& plan = (*stages_[stage].plans)[static_cast<std::size_t>(step.rank)];
-        const auto length = static_cast<std::int32_t>(plan.instructions.size());
-        if (step.index == Step::kConsumes) {
-            ++call;
-            index = Step::kStages;
+        if (step.index == Step::kStages) {
+            if (!rank.next.empty()) return false;
+            rank.next = {0};
+            for (const std::uint32_t begin : plan.lanes) rank.next.push_back(begin);
             return true;
         }
-        index = index + 1 == length ? Step::kConsumes : index + 1;
-        return step.index < 0 || carry_out(plan, step);
+        if (rank.next.empty()) return false;
+        std::vector<std::size_t> ends(plan.lanes.begin(), plan.lanes.end());
+        ends.push_back(plan.instructions.size());
+        if (step.index == Step::kConsumes) {
+            if (rank.next != ends) return false;
+            rank = {rank.call + 1, {}};
+            return true;
+        }
+        const auto index = static_cast<std::size_t>(step.index);
+        std::size_t lane = 0;
+        while (ends[lane] <= index) ++lane;
+        return rank.next[lane]++ == index && carry_out(plan, step);
     }
 
 private:
@@ -73,7 +83,11 @@ private:
     }
 
     const std::vector<CheckStage>& stages_;
-    std::map<int, std::pair<std::int32_t, std::int32_t>> next_;  // call and index, by rank
+    struct Rank {
+        std::int32_t call = 0;
+        std::vector<std::size_t> next;  // by lane; empty: the call has not begun
+    };
+    std::map<int, Rank> ranks_;
     std::map<std::tuple<std::string, int, std::uint64_t>, std::int64_t> cells_;
 };
 
