@@ -36,10 +36,10 @@ struct Prepared {
     }
 };
 
-Prepared prepare(CollectiveKind kind, std::string_view mode, std::uint64_t count, int nranks) {
+Prepared prepare(CollectiveKind kind, std::string_view recipe, std::uint64_t count, int nranks) {
     Collective collective;
     collective.kind = kind;
-    collective.mode = mode;
+    collective.recipe = recipe;
     collective.count = facts_of(kind).has_data() ? count : 0;
     if (facts_of(kind).is_counted()) {
         for (int i = 0; i < nranks * nranks; ++i) {
@@ -78,8 +78,8 @@ void every_recipe() {
                 const auto p = static_cast<std::uint64_t>(nranks);
                 for (const std::uint64_t count :
                      {std::uint64_t{0}, std::uint64_t{1}, p - 1, p + 1, 4 * p + 3}) {
-                    Prepared one = prepare(kind, recipe.mode, count, nranks);
-                    CallSequence calls;
+                    Prepared one = prepare(kind, recipe.name, count, nranks);
+                    checker::CallSequence calls;
                     calls.add(one.collective, std::move(one.plans));
                     tally.add(check(calls.stages()));
                 }
@@ -89,13 +89,13 @@ void every_recipe() {
     print_row("every recipe, 2..16 ranks, 5 counts, 3 calls", tally, seconds_since(start), 10);
 }
 
-void many_ranks(CollectiveKind kind, std::string_view mode, std::uint64_t count, int nranks) {
+void many_ranks(CollectiveKind kind, std::string_view recipe, std::uint64_t count, int nranks) {
     Tally tally;
-    const Prepared prepared = prepare(kind, mode, count, nranks);
+    const Prepared prepared = prepare(kind, recipe, count, nranks);
     const auto start = Clock::now();
     tally.add(check({prepared.stage()}));
-    print_row(fmt::format("{} {}, {} ranks", name(kind), mode, nranks), tally, seconds_since(start),
-              5);
+    print_row(fmt::format("{} {}, {} ranks", name(kind), recipe, nranks), tally,
+              seconds_since(start), 5);
 }
 
 // Two ranks that swap their input in pieces of four bytes, in an order that no cache likes.
@@ -183,7 +183,7 @@ void every_pair() {
             for (const Recipe& recipe : recipes(kind)) {
                 if (recipe.reuse != Reuse::at_once) continue;
                 all.push_back(
-                    prepare(kind, recipe.mode, static_cast<std::uint64_t>(nranks) + 1, nranks));
+                    prepare(kind, recipe.name, static_cast<std::uint64_t>(nranks) + 1, nranks));
             }
         }
         for (const Prepared& first : all) {

@@ -51,7 +51,7 @@ double first_call(Collective collective) {
     for (const Element element : kElements) {
         collective.element = element;
         const auto start = Clock::now();
-        compile_rank(collective, 1, 2);
+        plan::compile_rank(collective, 1, 2);
         times.push_back(microseconds(start));
     }
     return median(std::move(times));
@@ -72,7 +72,7 @@ NewShape new_shape(Collective collective, std::uint64_t count, int nranks) {
     for (int i = 0; i < kSamples; ++i) {
         set_count(collective, count - static_cast<std::uint64_t>(i), nranks);
         const auto start = Clock::now();
-        const Plan plan = compile_rank(collective, 1, nranks);
+        const Plan plan = plan::compile_rank(collective, 1, nranks);
         times.push_back(microseconds(start));
         result.instructions = plan.instructions.size();
     }
@@ -87,9 +87,9 @@ std::string verdict(double time, double limit) {
 void measure(CollectiveKind kind, const Recipe& recipe, Placement placement) {
     Collective collective;
     collective.kind = kind;
-    collective.mode = recipe.mode;
+    collective.recipe = recipe.name;
     collective.placement = placement;
-    const std::string title = fmt::format("{} {} {}", name(kind), recipe.mode, name(placement));
+    const std::string title = fmt::format("{} {} {}", name(kind), recipe.name, name(placement));
     const double first = first_call(collective);
     fmt::print("{:<44} {:>26} {:>8.1f} us  {}\n", title, "with lowering", first,
                verdict(first, kFirstLimit));
@@ -107,7 +107,7 @@ void measure_all() {
     for (const CollectiveKind kind : kCollectives) {
         for (const Recipe& recipe : recipes(kind)) {
             for (const Placement placement : kPlacements) {
-                if (offers(kind, recipe.mode, placement)) measure(kind, recipe, placement);
+                if (offers(kind, recipe.name, placement)) measure(kind, recipe, placement);
             }
         }
     }

@@ -35,7 +35,7 @@ using Pages = std::unique_ptr<std::byte[], FreePages>;
 // which would cost extra.
 Pages pages(std::size_t bytes, Element element = Element::u8) {
     Pages memory(new (std::align_val_t{4096}) std::byte[bytes]);
-    kernels::map(MapOp::fill, element, 1, memory.get(), nullptr, bytes / bytes_of(element));
+    engine::kernels::map(MapOp::fill, element, 1, memory.get(), nullptr, bytes / bytes_of(element));
     return memory;
 }
 
@@ -57,11 +57,11 @@ double seconds_of_best_copy(std::size_t bytes) {
     double best = 1e9;
     for (int i = 0; i < kTries; ++i) {
         best = std::min(best, seconds([&] { std::memcpy(to.get(), from.get(), bytes); }));
-        best =
-            std::min(best, seconds([&] {
-                         kernels::copy_bytes(to.get(), from.get(), bytes, kernels::Stores::bypass);
-                         kernels::fence_streams();
-                     }));
+        best = std::min(best, seconds([&] {
+                            engine::kernels::copy_bytes(to.get(), from.get(), bytes,
+                                                        engine::kernels::Stores::bypass);
+                            engine::kernels::fence_streams();
+                        }));
     }
     return best;
 }
@@ -103,7 +103,7 @@ void reduce(benchmark::State& state, Element element, ReduceOp op, std::size_t s
         pointers.push_back(from.back().get());
     }
     for (auto _ : state) {
-        kernels::reduce(element, op, to.get(), pointers, bytes / bytes_of(element));
+        engine::kernels::reduce(element, op, to.get(), pointers, bytes / bytes_of(element));
         benchmark::ClobberMemory();
     }
     count_bytes(state, bytes, sources + 1);
@@ -117,11 +117,12 @@ void register_copies() {
             ->Range(kSmallest, kLargest);
     };
     add("memcpy", [](void* to, const void* from, std::size_t n) { std::memcpy(to, from, n); });
-    add("copy",
-        [](void* to, const void* from, std::size_t n) { kernels::copy_bytes(to, from, n); });
+    add("copy", [](void* to, const void* from, std::size_t n) {
+        engine::kernels::copy_bytes(to, from, n);
+    });
     add("copy/bypass", [](void* to, const void* from, std::size_t n) {
-        kernels::copy_bytes(to, from, n, kernels::Stores::bypass);
-        kernels::fence_streams();
+        engine::kernels::copy_bytes(to, from, n, engine::kernels::Stores::bypass);
+        engine::kernels::fence_streams();
     });
 }
 

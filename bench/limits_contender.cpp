@@ -42,7 +42,8 @@ void LimitsContender::hand_off() {
 }
 
 Operation LimitsContender::bind(const Job& job) {
-    const auto stores = job.way == "bypass" ? kernels::Stores::bypass : kernels::Stores::cached;
+    const auto stores =
+        job.way == "bypass" ? engine::kernels::Stores::bypass : engine::kernels::Stores::cached;
     const float* in = job.input;
     float* out = job.output;
     const std::size_t count = job.shape.block;
@@ -50,14 +51,14 @@ Operation LimitsContender::bind(const Job& job) {
         case Task::handoff: return [this](std::uint64_t) { hand_off(); };
         case Task::copy:
             return [=](std::uint64_t) {
-                kernels::copy_bytes(out, in, count * sizeof(float), stores);
-                kernels::fence_streams();
+                engine::kernels::copy_bytes(out, in, count * sizeof(float), stores);
+                engine::kernels::fence_streams();
             };
         case Task::add:
             return [=](std::uint64_t) {
                 const void* const sources[] = {in, in + count};
-                kernels::reduce(Element::f32, ReduceOp::sum, out, sources, count, stores);
-                kernels::fence_streams();
+                engine::kernels::reduce(Element::f32, ReduceOp::sum, out, sources, count, stores);
+                engine::kernels::fence_streams();
             };
         default: throw std::runtime_error("not a limit: " + std::string(name(job.task)));
     }

@@ -23,7 +23,7 @@ using Value = std::size_t (*)(std::size_t rank, std::size_t i, std::size_t P);
 
 struct Row {
     CollectiveKind kind;
-    const char* mode;
+    const char* recipe;
     std::size_t count;
     Value input;
     Value golden;
@@ -60,7 +60,7 @@ constexpr Row kTable[] = {
 Collective collective_of(const Row& row) {
     Collective collective;
     collective.kind = row.kind;
-    collective.mode = row.mode;
+    collective.recipe = row.recipe;
     collective.count = row.count;
     collective.root = has_root(row.kind) ? kRoot : 0;
     return collective;
@@ -96,7 +96,7 @@ bool run_row(Worker& worker, const Row& row) {
         arguments.push_back({gives[rank], gets[rank], domain["data"], domain["signal"]});
     }
     worker.submit_group(kernel, domain, arguments).wait();
-    return examples::matches(std::string(row.mode) + " " + kernel.name(), output, golden);
+    return examples::matches(std::string(row.recipe) + " " + kernel.name(), output, golden);
 }
 
 bool run(const examples::Options& options) {

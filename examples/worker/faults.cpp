@@ -46,8 +46,8 @@ void deadlock() {
 }
 
 constexpr const char* kMeet = R"(kernel meet(sig: window i32[nranks]) {
-    notify sig[rank]@(1 - rank) = epoch(sig) + 1
-    wait sig[1 - rank] >= epoch(sig) + 1
+    notify sig[rank]@(1 - rank) = generation(sig) + 1
+    wait sig[1 - rank] >= generation(sig) + 1
     advance sig by 1
 }
 )";
@@ -76,9 +76,9 @@ void death() {
 constexpr const char* kHasty = R"(kernel hasty(inp: in f32[n], out: out f32[n],
              data: window f32[n], sig: window i32[nranks]) {
     data = inp
-    notify sig[rank]@(1 - rank) = epoch(sig) + 1
+    notify sig[rank]@(1 - rank) = generation(sig) + 1
     out = data@(1 - rank)
-    wait sig[1 - rank] >= epoch(sig) + 1
+    wait sig[1 - rank] >= generation(sig) + 1
     advance sig by 1
 }
 )";

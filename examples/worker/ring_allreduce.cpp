@@ -36,7 +36,7 @@ bool run(const examples::Options& options) {
 
     Collective sum;
     sum.kind = CollectiveKind::allreduce;
-    sum.mode = "ring";
+    sum.recipe = "ring";
     sum.count = kCount;
     const DeviceKernel ring(sum);
 

@@ -102,7 +102,8 @@ public:
                 const ExprPtr& value, NotifyOp op = NotifyOp::set);
     void Wait(const ExprPtr& signal, const ExprPtr& cell, const ExprPtr& value,
               Compare compare = Compare::ge);
-    ExprPtr Epoch(const ExprPtr& signal);  // an expression, not bound: the generation at that point
+    ExprPtr Generation(
+        const ExprPtr& signal);  // an expression, not bound: the generation at that point
     void Advance(const ExprPtr& signal, const ExprPtr& by);
     // The plan is not made unless left <compare> right.
     void Require(const ExprPtr& left, Compare compare, const ExprPtr& right);

@@ -26,7 +26,7 @@ std::string_view name(Reuse reuse);
 // One way to do it, with its row of the table in docs/collectives.md. P is the number of ranks, N
 // the bytes of `count` elements; where the root's part differs, it follows.
 struct Recipe {
-    std::string_view mode;     // "mesh", "ring", ...
+    std::string_view name;     // "mesh", "ring", ...
     std::string_view steps;    // hand-overs on the longest path
     std::string_view bytes;    // read and written per rank, out of place
     std::string_view window;   // bytes of `data`
@@ -36,8 +36,8 @@ struct Recipe {
 };
 const std::vector<Recipe>& recipes(CollectiveKind kind);
 
-// Of a recipe; all that mode=auto stands for are free at once.
-Reuse reuse_of(CollectiveKind kind, std::string_view mode);
+// Of a recipe; all that `auto` stands for are free at once.
+Reuse reuse_of(CollectiveKind kind, std::string_view recipe);
 
 // Where input and result are.
 enum class Placement : std::uint8_t {
@@ -55,7 +55,7 @@ constexpr bool is_apart(Placement placement) {
 std::string_view name(Placement placement);
 
 // Whether there is such a form of the recipe.
-bool offers(CollectiveKind kind, std::string_view mode, Placement placement);
+bool offers(CollectiveKind kind, std::string_view recipe, Placement placement);
 
 inline constexpr std::uint64_t kDefaultStageBytes = 1 << 20;
 
@@ -65,23 +65,23 @@ inline constexpr std::uint64_t kDefaultStageBytes = 1 << 20;
 // counts[from * nranks + to] instead.
 struct Collective {
     CollectiveKind kind = CollectiveKind::allreduce;
-    std::string mode = "auto";
+    std::string recipe = "auto";
     Element element = Element::f32;
     ReduceOp op = ReduceOp::sum;
     std::uint64_t count = 0;
     int root = 0;
     std::vector<std::int64_t> counts;  // all_to_all_v only
     Placement placement = Placement::separate;
-    std::uint64_t stage_bytes = 0;  // mode=pipeline: bytes of `data`; 0: kDefaultStageBytes
+    std::uint64_t stage_bytes = 0;  // of a pipeline: bytes of `data`; 0: kDefaultStageBytes
 };
 
 // Throws Error(usage) that names the offending field when the collective cannot be done by
 // `nranks`.
 void validate(const Collective& collective, int nranks);
 
-// The recipe that mode=auto stands for, by size and ranks: what the table of recipes
+// The recipe that `auto` stands for, by size and ranks: what the table of recipes
 // (src/collectives/rules.hpp) says for a kernel. A communicator has other memory and other rules.
-std::string_view choose_mode(CollectiveKind kind, std::uint64_t bytes, int nranks);
+std::string_view choose_recipe(CollectiveKind kind, std::uint64_t bytes, int nranks);
 
 // A program of one kernel named after the collective, and the bindings that make it this
 // collective. Its parameters are (input, output, data, signal), in place (buffer, data, signal), on

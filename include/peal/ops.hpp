@@ -100,7 +100,8 @@ inline constexpr std::string_view kGet =
 inline constexpr std::string_view kNotify =
     "pld.system.notify";  // (signal, peer, cell, value) op=set|add
 inline constexpr std::string_view kWait = "pld.system.wait";  // (signal, cell, value) cmp=ge|eq|...
-inline constexpr std::string_view kEpoch = "pld.system.epoch";  // (signal) -> index: its generation
+inline constexpr std::string_view kGeneration =
+    "pld.system.generation";  // (signal) -> index: its generation
 inline constexpr std::string_view kAdvance =
     "pld.system.advance";  // (signal, by): generation += by
 
@@ -116,16 +117,16 @@ inline constexpr std::string_view kNranks = "pld.system.nranks";
 // `input` to `output` with the target as scratch. barrier has only the signal; all_to_all_v has
 // (target, signal, counts[, input][, output]). broadcast, reduce, gather and scatter take the root
 // as an operand after the signal.
-inline constexpr std::string_view kAllreduce = "pld.tensor.allreduce";           // op= mode=
-inline constexpr std::string_view kReduceScatter = "pld.tensor.reduce_scatter";  // op= mode=
-inline constexpr std::string_view kAllgather = "pld.tensor.allgather";           // mode=
-inline constexpr std::string_view kBroadcast = "pld.tensor.broadcast";           // mode=
-inline constexpr std::string_view kAllToAll = "pld.tensor.all_to_all";           // mode=
-inline constexpr std::string_view kAllToAllV = "pld.tensor.all_to_all_v";        // mode=
-inline constexpr std::string_view kReduce = "pld.tensor.reduce";                 // op= mode=
-inline constexpr std::string_view kGather = "pld.tensor.gather";                 // mode=
-inline constexpr std::string_view kScatter = "pld.tensor.scatter";               // mode=
-inline constexpr std::string_view kBarrier = "pld.system.barrier";               // mode=
+inline constexpr std::string_view kAllreduce = "pld.tensor.allreduce";           // op= recipe=
+inline constexpr std::string_view kReduceScatter = "pld.tensor.reduce_scatter";  // op= recipe=
+inline constexpr std::string_view kAllgather = "pld.tensor.allgather";           // recipe=
+inline constexpr std::string_view kBroadcast = "pld.tensor.broadcast";           // recipe=
+inline constexpr std::string_view kAllToAll = "pld.tensor.all_to_all";           // recipe=
+inline constexpr std::string_view kAllToAllV = "pld.tensor.all_to_all_v";        // recipe=
+inline constexpr std::string_view kReduce = "pld.tensor.reduce";                 // op= recipe=
+inline constexpr std::string_view kGather = "pld.tensor.gather";                 // recipe=
+inline constexpr std::string_view kScatter = "pld.tensor.scatter";               // recipe=
+inline constexpr std::string_view kBarrier = "pld.system.barrier";               // recipe=
 }  // namespace ops
 
 }  // namespace peal::ir

@@ -195,7 +195,9 @@ struct Instruction {
 
 // ---------------------------------------------------------------------------- the plan
 
+namespace plan {
 struct PlanNotes;
+}  // namespace plan
 
 struct Plan {
     std::string kernel;
@@ -217,7 +219,7 @@ struct Plan {
     SourcePtr source;  // what `line` refers to; may be null
     // Declared shapes and rounds of loops, for messages; may be null. Files of plans do not have
     // it.
-    std::shared_ptr<const PlanNotes> notes;
+    std::shared_ptr<const plan::PlanNotes> notes;
 
     std::size_t lane_count() const { return lanes.size() + 1; }
     // The lane's instructions are [lane_begin, lane_end).
@@ -267,6 +269,7 @@ std::string to_json(const Plan& plan);
 std::string to_json(const std::vector<Plan>& plans);
 std::vector<Plan> plans_from_json(const std::string& text);
 
+std::string_view name(BufferKind kind);
 std::string_view name(Pipe pipe);
 std::string_view name(MapOp op);
 

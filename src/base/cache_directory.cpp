@@ -13,7 +13,7 @@
 #include "base/file.hpp"
 #include "peal/error.hpp"
 
-namespace peal {
+namespace peal::base {
 namespace {
 
 namespace fs = std::filesystem;
@@ -101,4 +101,4 @@ fs::path cache_or_temporary_directory() {
     return temporary.path();
 }
 
-}  // namespace peal
+}  // namespace peal::base

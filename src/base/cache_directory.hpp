@@ -8,7 +8,7 @@
 
 #include <filesystem>
 
-namespace peal {
+namespace peal::base {
 
 // $PEAL_CACHE, or peal/ in $XDG_CACHE_HOME or ~/.cache; made for the user alone if it is not there.
 // Throws Error(resource) when that cannot be, when it cannot be written, or when others could put
@@ -26,4 +26,4 @@ void require_private(const std::filesystem::path& directory);
 // A regular file that the user owns: one that somebody put there while he could is not.
 bool is_own_file(const std::filesystem::path& path);
 
-}  // namespace peal
+}  // namespace peal::base

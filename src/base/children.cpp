@@ -20,7 +20,7 @@
 #include <system_error>
 #include <vector>
 
-namespace peal {
+namespace peal::base {
 namespace {
 
 using SteadyClock = std::chrono::steady_clock;
@@ -93,4 +93,4 @@ void end_children(std::chrono::milliseconds grace) {
     }
 }
 
-}  // namespace peal
+}  // namespace peal::base

@@ -6,7 +6,7 @@
 
 #include <chrono>
 
-namespace peal {
+namespace peal::base {
 
 // A descriptor that can be read when the process has ended; -1 and errno if there is none.
 int pidfd_of(pid_t pid);
@@ -18,4 +18,4 @@ void adopt_orphans();
 // `grace` are killed. Returns when there are none, or none that /proc shows.
 void end_children(std::chrono::milliseconds grace);
 
-}  // namespace peal
+}  // namespace peal::base

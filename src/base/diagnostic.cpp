@@ -24,14 +24,15 @@ struct Excerpt {
 
 bool is_control(std::uint32_t code) { return code < 0x20 || code == 0x7f; }
 
-void add_character(Excerpt& excerpt, std::string_view bytes, const Utf8Char& character, char mark) {
+void add_character(Excerpt& excerpt, std::string_view bytes, const base::Utf8Char& character,
+                   char mark) {
     const bool printable =
         character.valid && (character.code == '\t' || !is_control(character.code));
     excerpt.text += printable ? bytes : kReplacement;
     if (character.code == '\t' && mark == ' ') {
         excerpt.mark += '\t';
     } else {
-        const int width = printable ? display_width(character.code) : 1;
+        const int width = printable ? base::display_width(character.code) : 1;
         for (int i = 0; i < width; ++i) excerpt.mark += i > 0 && mark == '^' ? '~' : mark;
     }
 }
@@ -47,7 +48,7 @@ Excerpt excerpt_of(std::string_view line, const Span& span) {
     if (first > 1) excerpt = {"...", "   "};
     std::uint32_t column = 1;
     for (std::size_t at = 0; at < line.size(); ++column) {
-        const Utf8Char character = decode_utf8(line, at);
+        const base::Utf8Char character = base::decode_utf8(line, at);
         if (column >= first + kMaxShown) {
             excerpt.text += "...";
             break;

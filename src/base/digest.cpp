@@ -6,7 +6,7 @@
 
 #include <fmt/format.h>
 
-namespace peal {
+namespace peal::base {
 namespace {
 
 // Each bit of the word moves half of the bits that come out, and no two words come out alike.
@@ -48,4 +48,4 @@ std::string Digest::text() const {
     return fmt::format("{:016x}{:016x}", half(), scattered(high_ ^ half()));
 }
 
-}  // namespace peal
+}  // namespace peal::base

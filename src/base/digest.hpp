@@ -6,7 +6,7 @@
 #include <string>
 #include <string_view>
 
-namespace peal {
+namespace peal::base {
 
 // 128 bits of everything that was put in, in order; the same on every machine. Two lanes of 64 bits
 // take in each word in ways of their own, so that contents that differ by chance or by mistake have
@@ -26,4 +26,4 @@ private:
     std::uint64_t high_ = 0x9e3779b97f4a7c15;
 };
 
-}  // namespace peal
+}  // namespace peal::base

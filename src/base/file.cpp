@@ -19,7 +19,7 @@
 
 #include "peal/error.hpp"
 
-namespace peal {
+namespace peal::base {
 namespace {
 
 namespace fs = std::filesystem;
@@ -162,4 +162,4 @@ TemporaryDirectory::~TemporaryDirectory() {
     if (getpid() == owner_) fs::remove_all(path_, ignored);
 }
 
-}  // namespace peal
+}  // namespace peal::base

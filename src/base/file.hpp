@@ -7,7 +7,7 @@
 #include <string>
 #include <string_view>
 
-namespace peal {
+namespace peal::base {
 
 // The whole file. Throws Error(usage) when it cannot be read, and Error(bound) when it has more
 // than `most` bytes: a device that never ends is not read for ever. `what` is in the message.
@@ -40,4 +40,4 @@ private:
     int owner_ = 0;  // process
 };
 
-}  // namespace peal
+}  // namespace peal::base

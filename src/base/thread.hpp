@@ -11,7 +11,7 @@
 
 #include "peal/error.hpp"
 
-namespace peal {
+namespace peal::base {
 
 // A thread that runs `body`. Throws Error(resource): "cannot start <what>: <why>".
 template <class Body>
@@ -25,4 +25,4 @@ std::thread start_thread(const std::string& what, Body&& body) {
     }
 }
 
-}  // namespace peal
+}  // namespace peal::base

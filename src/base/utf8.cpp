@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <array>
 
-namespace peal {
+namespace peal::base {
 namespace {
 
 struct Range {
@@ -66,4 +66,4 @@ int display_width(std::uint32_t code) {
     return within(kDoubleWidth, code) ? 2 : 1;
 }
 
-}  // namespace peal
+}  // namespace peal::base

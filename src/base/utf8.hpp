@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <string_view>
 
-namespace peal {
+namespace peal::base {
 
 // One character of a text. A byte that belongs to no valid sequence is a character of its own.
 struct Utf8Char {
@@ -20,4 +20,4 @@ Utf8Char decode_utf8(std::string_view text, std::size_t at);  // at < text.size(
 // Columns that a terminal gives to a character: 0, 1 or 2.
 int display_width(std::uint32_t code);
 
-}  // namespace peal
+}  // namespace peal::base

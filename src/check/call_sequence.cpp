@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "check/call_sequence.hpp"
 
-namespace peal {
+namespace peal::checker {
 namespace {
 
 std::vector<std::string> memory_at(const std::string& place, const std::vector<Buffer>& buffers) {
@@ -24,7 +24,7 @@ void CallSequence::add(std::vector<Plan> plans, std::optional<Meaning> meaning, 
 void CallSequence::add(const Collective& collective, std::vector<Plan> plans) {
     const auto nranks = static_cast<int>(plans.size());
     Meaning meaning = meaning_of(collective, plans);
-    if (reuse_of(collective.kind, collective.mode) == Reuse::at_once) {
+    if (reuse_of(collective.kind, collective.recipe) == Reuse::at_once) {
         return add(std::move(plans), std::move(meaning));
     }
     add(std::move(plans), std::move(meaning), ".0");
@@ -48,4 +48,4 @@ std::vector<CheckStage> CallSequence::stages() const {
     return list;
 }
 
-}  // namespace peal
+}  // namespace peal::checker

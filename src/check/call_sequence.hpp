@@ -11,7 +11,7 @@
 #include "peal/collective.hpp"
 #include "peal/compile.hpp"
 
-namespace peal {
+namespace peal::checker {
 
 class CallSequence {
 public:
@@ -35,4 +35,4 @@ private:
     std::vector<Call> calls_;
 };
 
-}  // namespace peal
+}  // namespace peal::checker

@@ -12,7 +12,7 @@
 #include "check/proof_store.hpp"
 #include "peal/error.hpp"
 
-namespace peal {
+namespace peal::checker {
 namespace {
 
 void tell_once(const Error& error) {
@@ -105,4 +105,4 @@ void keep_proof(const std::vector<CheckStage>& stages, const CheckOptions& optio
         keep(*store, subject_of(stages, options), stages, report);
 }
 
-}  // namespace peal
+}  // namespace peal::checker

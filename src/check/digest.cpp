@@ -9,12 +9,12 @@ namespace peal::checker {
 namespace {
 
 template <class... Numbers>
-void put_numbers(Digest& digest, Numbers... numbers) {
+void put_numbers(base::Digest& digest, Numbers... numbers) {
     (digest.add(static_cast<std::uint64_t>(numbers)), ...);
 }
 
 std::string digest_of_list(const std::vector<Contribution>& list) {
-    Digest digest;
+    base::Digest digest;
     put_numbers(digest, list.size());
     for (const auto& [rank, buffer, offset] : list) put_numbers(digest, rank, buffer, offset);
     return digest.text();
@@ -37,7 +37,7 @@ private:
 
 std::string digest(const Meaning& meaning) {
     const auto& [name, staged, outputs, in_order, same_bits, meets] = meaning;
-    Digest digest;
+    base::Digest digest;
     digest.add(name);
     put_numbers(digest, in_order, same_bits, meets, staged.size());
     for (const auto& [rank, buffer, offset, length] : staged) {
@@ -53,7 +53,7 @@ std::string digest(const Meaning& meaning) {
 }
 
 std::string digest(const std::vector<CheckStage>& stages) {
-    Digest digest;
+    base::Digest digest;
     put_numbers(digest, stages.size());
     for (const auto& [plans, meaning, memory] : stages) {
         put_numbers(digest, plans->size());

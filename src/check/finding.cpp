@@ -53,9 +53,10 @@ std::string text_of(const Model& model, Event event) {
     }
     const Instruction& instruction = model.instruction(event);
     const Plan& plan = model.plan(op.call, rank);
-    const std::string place = place_text(instruction, plan);
-    return fmt::format("{} (`{}`{}{}, call {})", who_title(plan, op.index),
-                       report_text(instruction, plan), place.empty() ? "" : ", ", place, op.call);
+    const std::string place = plan::place_text(instruction, plan);
+    return fmt::format("{} (`{}`{}{}, call {})", plan::who_title(plan, op.index),
+                       plan::report_text(instruction, plan), place.empty() ? "" : ", ", place,
+                       op.call);
 }
 
 }  // namespace peal::checker

@@ -144,7 +144,7 @@ private:
         accesses.write = write;
     }
 
-    std::vector<IntervalMap<Accesses>> regions_;
+    std::vector<plan::IntervalMap<Accesses>> regions_;
 };
 
 inline AccessHistory::AccessHistory(const Model& model) {

@@ -29,10 +29,11 @@ std::string text_of_writer(const Model& model, Event writer, std::int32_t owner)
     const std::int32_t rank = model.agents[writer.agent].rank;
     const Plan& plan = model.plan(model.op(writer).call, rank);
     const Instruction& instruction = model.instruction(writer);
-    const std::string place = place_text(instruction, plan);
+    const std::string place = plan::place_text(instruction, plan);
     const bool names_who = rank != owner || !plan.lanes.empty();
-    return fmt::format("{}`{}`{}", names_who ? who_title(plan, model.op(writer).index) + "'s " : "",
-                       report_text(instruction, plan), place.empty() ? "" : " (" + place + ")");
+    return fmt::format(
+        "{}`{}`{}", names_who ? plan::who_title(plan, model.op(writer).index) + "'s " : "",
+        plan::report_text(instruction, plan), place.empty() ? "" : " (" + place + ")");
 }
 
 }  // namespace

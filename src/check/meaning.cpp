@@ -171,7 +171,7 @@ Meaning meaning_of(const Collective& collective, const std::vector<Plan>& plans)
     if (plans.empty()) throw Error(Fault::usage, "there are no plans to give a meaning to");
     Meaning meaning =
         meaning_of(collective, static_cast<int>(plans.size()), ports_of(collective, plans[0]));
-    if (std::any_of(plans.begin(), plans.end(), uses_pipes)) meaning.same_bits = false;
+    if (std::any_of(plans.begin(), plans.end(), plan::uses_pipes)) meaning.same_bits = false;
     return meaning;
 }
 

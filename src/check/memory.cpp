@@ -75,7 +75,7 @@ void SymbolicMemory::read(const Range& source, std::uint64_t destination,
     pieces.clear();
     const auto by = static_cast<std::int64_t>(source.offset - destination);
     regions_[region_of(source)].visit(
-        source.offset, end_of(source),
+        source.offset, plan::end_of(source),
         [&](std::uint64_t begin, std::uint64_t end, const Content& content) {
             if (content.term == kUnwritten && must_be_written) report_unwritten(source, begin, end);
             const std::uint64_t at = begin - source.offset + destination;
@@ -168,7 +168,8 @@ void SymbolicMemory::accumulate(const Accumulate& accumulate) {
     if (dst.length == 0) return;
     const std::uint64_t at = dst.offset;
     const Plan& plan = model_.plan(model_.op(event_).call, model_.agents[event_.agent].rank);
-    const bool is_window = !is_tile(dst) && plan.buffers[dst.buffer].kind == BufferKind::window;
+    const bool is_window =
+        !plan::is_tile(dst) && plan.buffers[dst.buffer].kind == BufferKind::window;
     read_elements(accumulate.src, element, at, operand_);
     read(dst, at, result_, !is_window);
     merged_.clear();
@@ -189,9 +190,9 @@ void SymbolicMemory::map(const Map& map) {
         const Op& op = model_.op(event_);
         const Content anything =
             terms_.unknown(region_of(map.dst), model_.agents[event_.agent].rank, op.call, op.index);
-        result_ = {{map.dst.offset, end_of(map.dst), anything}};
+        result_ = {{map.dst.offset, plan::end_of(map.dst), anything}};
     } else if (map.op == MapOp::fill) {
-        result_ = {{map.dst.offset, end_of(map.dst),
+        result_ = {{map.dst.offset, plan::end_of(map.dst),
                     terms_.fill(map.element, map.scalar, map.dst.offset)}};
     } else {
         read_elements(map.src, map.element, map.dst.offset, result_);
@@ -233,7 +234,7 @@ void SymbolicMemory::sum_row(const Map& map) {
     }
     const Content sum =
         terms_.computed(MapOp::row_sum, map.element, map.element, row, map.dst.offset);
-    result_ = {{map.dst.offset, end_of(map.dst), sum}};
+    result_ = {{map.dst.offset, plan::end_of(map.dst), sum}};
     write(map.dst, result_);
 }
 

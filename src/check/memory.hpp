@@ -11,7 +11,7 @@
 
 namespace peal::checker {
 
-using RegionContents = IntervalMap<Content>;
+using RegionContents = plan::IntervalMap<Content>;
 
 class SymbolicMemory {
 public:

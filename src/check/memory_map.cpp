@@ -87,7 +87,7 @@ private:
 
     // Memory that stages see in different shapes has none.
     static void note_shape(Storage& storage, std::size_t rank, const Plan& plan, std::size_t b) {
-        const auto* shape = shape_of(plan, static_cast<std::uint16_t>(b));
+        const auto* shape = plan::shape_of(plan, static_cast<std::uint16_t>(b));
         const bool is_first = storage.shapes.size() == rank;
         if (is_first) storage.shapes.push_back(shape);
         const auto* known = storage.shapes[rank];

@@ -53,7 +53,7 @@ void bound_values(Model& model) {
 
 std::int64_t followed_value(const Value& value, std::int64_t generation) {
     constexpr std::int64_t kMost = std::int64_t{1} << 40;
-    const auto result = value_in(value, generation);
+    const auto result = plan::value_in(value, generation);
     if (!result || *result > kMost || *result < -kMost) {
         misuse("{} + {} * {} is too large for a signal; values up to {} can be followed",
                value.constant, value.per_generation, generation, kMost);
@@ -89,7 +89,7 @@ std::string text_of(const Region& region, std::uint64_t begin, std::uint64_t end
 
 std::string range_text(const Region& region, std::uint64_t begin, std::uint64_t end) {
     if (region.shape) {
-        const auto text = element_text(*region.shape, region.element, begin, end - begin);
+        const auto text = plan::element_text(*region.shape, region.element, begin, end - begin);
         if (text) return *text;
     }
     return fmt::format("[{}..{})", begin, end);
@@ -103,7 +103,7 @@ std::string text_of_cell(const Model& model, CellId cell) {
     const auto rank = static_cast<std::size_t>(number / storage.cells_per_rank());
     const std::vector<std::uint64_t>* shape = storage.shapes[rank];
     return fmt::format("{}{}@{}", storage.name,
-                       shape ? index_text(*shape, index) : fmt::format("[{}]", index), rank);
+                       shape ? plan::index_text(*shape, index) : fmt::format("[{}]", index), rank);
 }
 
 }  // namespace peal::checker

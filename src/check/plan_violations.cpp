@@ -10,13 +10,13 @@
 namespace peal::checker {
 namespace {
 
-std::optional<ViolationKind> kind_of(PlanFault::Kind kind) {
-    if (kind == PlanFault::Kind::out_of_range) return ViolationKind::out_of_range;
-    if (kind == PlanFault::Kind::tile_overlap) return ViolationKind::tile_memory;
+std::optional<ViolationKind> kind_of(plan::PlanFault::Kind kind) {
+    if (kind == plan::PlanFault::Kind::out_of_range) return ViolationKind::out_of_range;
+    if (kind == plan::PlanFault::Kind::tile_overlap) return ViolationKind::tile_memory;
     return std::nullopt;
 }
 
-Violation violation_of(ViolationKind kind, const PlanFault& fault, const Plan& plan,
+Violation violation_of(ViolationKind kind, const plan::PlanFault& fault, const Plan& plan,
                        std::size_t stage) {
     Violation violation;
     violation.kind = kind;
@@ -35,7 +35,7 @@ Violation violation_of(ViolationKind kind, const PlanFault& fault, const Plan& p
 std::vector<Violation> plan_violations(const std::vector<CheckStage>& stages) {
     std::vector<Violation> violations;
     for (std::size_t i = 0; i < stages.size(); ++i) {
-        for (const PlanFault& fault : faults_of(*stages[i].plans)) {
+        for (const plan::PlanFault& fault : plan::faults_of(*stages[i].plans)) {
             const auto kind = kind_of(fault.kind);
             if (!kind) throw Error(Fault::program, to_text(fault));
             violations.push_back(violation_of(*kind, fault, (*stages[i].plans)[fault.place], i));

@@ -9,7 +9,7 @@
 #include "check/digest.hpp"
 #include "check/static_rules.hpp"
 
-namespace peal {
+namespace peal::checker {
 namespace {
 
 using RecordJson = nlohmann::ordered_json;
@@ -67,7 +67,7 @@ ProofSubject subject_of(const std::vector<CheckStage>& stages, const CheckOption
 std::string key_of(const ProofSubject& subject) {
     const auto& [digest, meanings, ranks, calls, order, device, strict_loads, checker] = subject;
     const auto& [tile_bytes, tile_alignment, one_outstanding_load] = device;
-    Digest key;
+    base::Digest key;
     key.add(digest).add(meanings).add(order);
     for (const int number : {ranks, calls, checker}) key.add(static_cast<std::uint64_t>(number));
     key.add(tile_bytes).add(tile_alignment);
@@ -108,4 +108,4 @@ std::optional<ProofRecord> proof_record_from(std::string_view text) {
     }
 }
 
-}  // namespace peal
+}  // namespace peal::checker

@@ -10,7 +10,7 @@
 
 #include "peal/check.hpp"
 
-namespace peal {
+namespace peal::checker {
 
 // What a proof is about. Two checks of the same subject have the same answer.
 struct ProofSubject {
@@ -47,4 +47,4 @@ std::string key_of(const ProofSubject& subject);
 std::string to_text(const ProofRecord& record);
 std::optional<ProofRecord> proof_record_from(std::string_view text);
 
-}  // namespace peal
+}  // namespace peal::checker

@@ -8,7 +8,7 @@
 #include "base/cache_directory.hpp"
 #include "base/file.hpp"
 
-namespace peal {
+namespace peal::checker {
 namespace {
 
 namespace fs = std::filesystem;
@@ -19,7 +19,7 @@ constexpr std::uintmax_t kMostBytes = 1 << 20;  // more is no record
 std::optional<ProofRecord> record_in(const fs::path& place) {
     std::error_code error;
     const std::uintmax_t bytes = fs::file_size(place, error);
-    if (error || bytes > kMostBytes || !is_own_file(place)) return std::nullopt;
+    if (error || bytes > kMostBytes || !base::is_own_file(place)) return std::nullopt;
     std::string text(bytes, '\0');
     std::ifstream file(place, std::ios::binary);
     if (!file.read(text.data(), static_cast<std::streamsize>(bytes))) return std::nullopt;
@@ -48,8 +48,8 @@ bool removed(const fs::path& file) {
 
 ProofStore::ProofStore(fs::path directory, std::size_t most)
     : directory_(std::move(directory)), most_(most) {
-    make_private_directories(directory_);  // or it is there, which is looked at now
-    require_private(directory_);
+    base::make_private_directories(directory_);  // or it is there, which is looked at now
+    base::require_private(directory_);
 }
 
 fs::path ProofStore::place_of(const ProofSubject& subject) const {
@@ -63,7 +63,7 @@ std::optional<ProofRecord> ProofStore::find(const ProofSubject& subject) const {
 }
 
 void ProofStore::add(const ProofRecord& record) const {
-    write_text(place_of(record.subject), to_text(record), "proof");
+    base::write_text(place_of(record.subject), to_text(record), "proof");
     drop_oldest();
 }
 
@@ -107,6 +107,6 @@ std::size_t ProofStore::clear() const {
     return count;
 }
 
-ProofStore user_proof_store() { return ProofStore(cache_directory() / "proofs"); }
+ProofStore user_proof_store() { return ProofStore(base::cache_directory() / "proofs"); }
 
-}  // namespace peal
+}  // namespace peal::checker

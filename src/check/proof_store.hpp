@@ -14,7 +14,7 @@
 
 #include "check/proof_record.hpp"
 
-namespace peal {
+namespace peal::checker {
 
 class ProofStore {
 public:
@@ -63,4 +63,4 @@ std::optional<CheckReport> find_proof(const std::vector<CheckStage>& stages,
 void keep_proof(const std::vector<CheckStage>& stages, const CheckOptions& options,
                 const CheckReport& report);
 
-}  // namespace peal
+}  // namespace peal::checker

@@ -30,7 +30,7 @@ public:
             const Plan& plan = (*stage.plans)[static_cast<std::size_t>(rank)];
             while (lanes_.size() < plan.lane_count()) add_lane();
             for (std::size_t i = 0; i < plan.instructions.size(); ++i) {
-                use_pipe(plan.lane_of(i), pipe_of(plan.instructions[i]));
+                use_pipe(plan.lane_of(i), plan::pipe_of(plan.instructions[i]));
             }
         }
     }
@@ -108,7 +108,7 @@ private:
     }
 
     void use_pipe(std::size_t number, Pipe pipe) {
-        if (!is_beside(pipe)) return;
+        if (!plan::is_beside(pipe)) return;
         Lane& lane = lanes_[number];
         if (queue(lane, pipe).agent != kNone) return;
         Queue added;
@@ -119,9 +119,9 @@ private:
     }
 
     void write(Lane& lane, const Instruction& instruction, std::uint32_t index) {
-        const Pipe pipe = pipe_of(instruction);
+        const Pipe pipe = plan::pipe_of(instruction);
         if (pipe == Pipe::all) drain(lane);
-        const AgentId agent = is_beside(pipe) ? issue(lane, queue(lane, pipe)) : lane.main;
+        const AgentId agent = plan::is_beside(pipe) ? issue(lane, queue(lane, pipe)) : lane.main;
         if (const auto* notify = std::get_if<Notify>(&instruction.action)) {
             emit_notify(lane, agent, index, *notify);
         } else if (const auto* wait = std::get_if<Wait>(&instruction.action)) {
@@ -171,7 +171,7 @@ private:
 
     // The issuing unit goes on when all its pipes are empty.
     void drain(Lane& lane) {
-        for (const Pipe pipe : kBesidePipes) {
+        for (const Pipe pipe : plan::kBesidePipes) {
             Queue& from = queue(lane, pipe);
             if (from.agent == kNone) continue;
             const std::size_t ops = model_.agents[from.agent].ops.size();

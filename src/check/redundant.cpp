@@ -31,7 +31,7 @@ void find_redundant(const std::vector<CheckStage>& stages, const CheckOptions& o
         changed[s].plans = &plans;
         for (Plan& plan : plans) {
             for (std::size_t i = 0; i < plan.instructions.size(); ++i) {
-                if (!is_sync(plan.instructions[i].action)) continue;
+                if (!plan::is_sync(plan.instructions[i].action)) continue;
                 once.max_seconds = options.max_seconds - meter.seconds();
                 report.redundant_cut = once.max_seconds <= 0;
                 if (report.redundant_cut) return;

@@ -149,7 +149,7 @@ bool ResultCheck::is_combination(const Part& part) {
 // Ranks that get the same combination get it combined in the same order.
 void ResultCheck::check_same_bits(const Part& part, Findings& findings) {
     const std::uint32_t call = model_.op(part.event).call;
-    IntervalMap<Seen>& seen =
+    plan::IntervalMap<Seen>& seen =
         seen_
             .try_emplace({call, static_cast<const void*>(part.output->of.get())},
                          part.output->length, Seen{})

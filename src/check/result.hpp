@@ -55,7 +55,7 @@ private:
         std::tuple<TermId, std::int64_t, const void*, ReduceOp, Element, bool, std::uint32_t>;
     std::set<Known> right_;
     std::vector<Piece> pieces_;  // of the output that is being checked
-    std::map<std::pair<std::uint32_t, const void*>, IntervalMap<Seen>> seen_;
+    std::map<std::pair<std::uint32_t, const void*>, plan::IntervalMap<Seen>> seen_;
 };
 
 }  // namespace peal::checker

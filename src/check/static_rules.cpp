@@ -10,7 +10,6 @@
 #include "check/tile_overlap.hpp"
 #include "plan/access.hpp"
 #include "plan/pipes.hpp"
-#include "plan/source_place.hpp"
 #include "plan/titles.hpp"
 
 namespace peal::checker {
@@ -34,14 +33,14 @@ public:
         for (std::size_t i = plan_.lane_begin(lane_); i < plan_.lane_end(lane_); ++i) {
             index_ = static_cast<std::int32_t>(i);
             const Action& action = plan_.instructions[i].action;
-            for_each_range(action, [&](const Range& range) {
-                if (is_tile(range) && range.length != 0) check_tile(range);
+            plan::for_each_range(action, [&](const Range& range) {
+                if (plan::is_tile(range) && range.length != 0) check_tile(range);
             });
             check_flag(action);
             check_load(plan_.instructions[i]);
         }
         for (const auto& [flag, use] : flags_) check_use(flag, use);
-        if (uses_pipes(plan_)) check_placed_tiles();
+        if (plan::uses_pipes(plan_)) check_placed_tiles();
     }
 
 private:
@@ -61,8 +60,9 @@ private:
         violation.memory = std::move(memory);
         violation.steps = {step_at(index)};
         violation.schedule = violation.steps;
-        violation.message = fmt::format("{}: {}", who_title(plan_, static_cast<std::size_t>(index)),
-                                        fmt::format(format, std::forward<Args>(args)...));
+        violation.message =
+            fmt::format("{}: {}", plan::who_title(plan_, static_cast<std::size_t>(index)),
+                        fmt::format(format, std::forward<Args>(args)...));
         return violation;
     }
     template <class... Args>
@@ -77,8 +77,8 @@ private:
     }
     std::string instruction() const { return text_of(index_); }
     void check_tile(const Range& range) {
-        const std::string memory = fmt::format("tile[{}..{})", range.offset, end_of(range));
-        if (device_.tile_bytes != 0 && end_of(range) > device_.tile_bytes) {
+        const std::string memory = fmt::format("tile[{}..{})", range.offset, plan::end_of(range));
+        if (device_.tile_bytes != 0 && plan::end_of(range) > device_.tile_bytes) {
             report(ViolationKind::tile_memory, index_, memory,
                    "`{}` needs more tile memory than the {} bytes of the device", instruction(),
                    device_.tile_bytes);
@@ -105,9 +105,9 @@ private:
         std::int32_t farthest = 0;
         std::uint64_t end = 0;
         for (std::size_t i = 0; i < plan_.instructions.size(); ++i) {
-            for_each_range(plan_.instructions[i].action, [&](const Range& range) {
-                if (!is_tile(range) || end_of(range) <= end) return;
-                end = end_of(range);
+            plan::for_each_range(plan_.instructions[i].action, [&](const Range& range) {
+                if (!plan::is_tile(range) || plan::end_of(range) <= end) return;
+                end = plan::end_of(range);
                 farthest = static_cast<std::int32_t>(i);
             });
         }
@@ -123,7 +123,8 @@ private:
             const auto reader = static_cast<std::int32_t>(read.instruction);
             const auto writer = static_cast<std::int32_t>(written.instruction);
             const std::string memory = fmt::format("tile[{}..{})", read.begin, read.end);
-            const std::string place = source_place(plan_.instructions[written.instruction], plan_);
+            const std::string place =
+                plan::source_place(plan_.instructions[written.instruction], plan_);
             Violation& violation =
                 report(ViolationKind::tile_memory, reader, memory,
                        "`{}` reads {}, part of which instruction {}{} {} as tile[{}..{})",

@@ -37,10 +37,10 @@ std::string to_text(const Step& step, const std::vector<CheckStage>& stages) {
     if (step.index == Step::kConsumes) return told(rank) + "the caller consumes the result";
     const Plan& plan =
         (*stages[static_cast<std::size_t>(step.stage)].plans)[static_cast<std::size_t>(step.rank)];
-    const std::string who = told(who_title(plan, static_cast<std::size_t>(step.index)));
+    const std::string who = told(plan::who_title(plan, static_cast<std::size_t>(step.index)));
     const Instruction& instruction = plan.instructions[static_cast<std::size_t>(step.index)];
-    const std::string place = place_text(instruction, plan);
-    return who + report_text(instruction, plan) + (place.empty() ? "" : " (" + place + ")");
+    const std::string place = plan::place_text(instruction, plan);
+    return who + plan::report_text(instruction, plan) + (place.empty() ? "" : " (" + place + ")");
 }
 
 }  // namespace peal

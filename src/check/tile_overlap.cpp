@@ -39,13 +39,13 @@ private:
     };
 
     bool is_in_tiles(const Range& range) const {
-        return is_tile(range) && range.length != 0 && end_of(range) <= plan_.tile_bytes;
+        return plan::is_tile(range) && range.length != 0 && plan::end_of(range) <= plan_.tile_bytes;
     }
 
     static void extend(Span& hull, const Range& range) {
         const bool is_empty = hull.begin == hull.end;
         hull.begin = is_empty ? range.offset : std::min(hull.begin, range.offset);
-        hull.end = is_empty ? end_of(range) : std::max(hull.end, end_of(range));
+        hull.end = is_empty ? plan::end_of(range) : std::max(hull.end, plan::end_of(range));
     }
 
     // The operation that consists of the instructions [first, last).
@@ -54,7 +54,7 @@ private:
         written_[first].instruction = first;
         for (std::uint32_t i = first; i < last; ++i) {
             std::size_t number = 0;
-            for_each_access(
+            plan::for_each_access(
                 plan_.instructions[i].action,
                 [&](const Range& range) {
                     if (number == operands.size()) operands.push_back({{first}, {}});
@@ -66,10 +66,11 @@ private:
         }
         for (const Operand& operand : operands) judge(operand);
         for (std::uint32_t i = first; i < last; ++i) {
-            for_each_access(
+            plan::for_each_access(
                 plan_.instructions[i].action, [](const Range&) {},
                 [&](const Range& range) {
-                    if (is_in_tiles(range)) writer_of_.assign(range.offset, end_of(range), first);
+                    if (is_in_tiles(range))
+                        writer_of_.assign(range.offset, plan::end_of(range), first);
                 });
         }
     }
@@ -77,7 +78,7 @@ private:
     void read(Operand& operand, const Range& range) const {
         if (!is_in_tiles(range)) return;
         extend(operand.hull, range);
-        writer_of_.visit(range.offset, end_of(range),
+        writer_of_.visit(range.offset, plan::end_of(range),
                          [&](std::uint64_t, std::uint64_t, std::uint32_t writer) {
                              if (writer != kNobody) operand.writers.insert(writer);
                          });
@@ -110,8 +111,8 @@ private:
     }
 
     const Plan& plan_;
-    IntervalMap<std::uint32_t> writer_of_;  // by byte, the first instruction of the operation
-    std::vector<Span> written_;             // by operation, as above
+    plan::IntervalMap<std::uint32_t> writer_of_;  // by byte, the first instruction of the operation
+    std::vector<Span> written_;                   // by operation, as above
     std::set<std::pair<std::uint64_t, std::uint64_t>> seen_;
     std::vector<TileOverlap> found_;
 };

@@ -99,10 +99,10 @@ void for_each_touch(const Model& model, Event event, Each&& each) {
         case Origin::instruction: {
             const auto touch = [&](const Range& range, const Use& use) {
                 if (range.length == 0) return;
-                each(model.region(event, range), range.offset, end_of(range), use);
+                each(model.region(event, range), range.offset, plan::end_of(range), use);
             };
             const Action& action = model.instruction(event).action;
-            for_each_access(
+            plan::for_each_access(
                 action, [&](const Range& range) { touch(range, kRead); },
                 [&](const Range& range) { touch(range, kWrite); },
                 [&](const Range& range) {

@@ -74,7 +74,7 @@ std::vector<std::string> row_of(const Load& load, const Timing& timing, int nran
     return {std::string(name(load.kind)),
             std::to_string(nranks),
             std::to_string(bytes),
-            std::string(recipes(load.kind)[timing.recipe].mode),
+            std::string(recipes(load.kind)[timing.recipe].name),
             fmt::format("{:.2f}", timing.median * 1e6),
             fmt::format("{:.2f}", timing.least * 1e6),
             bytes == 0 ? "-" : fmt::format("{:.3f}", gigabytes / timing.median)};

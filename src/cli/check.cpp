@@ -13,8 +13,7 @@
 #include "cli/project.hpp"
 #include "cli/proof.hpp"
 #include "draw/diagram.hpp"
-#include "draw/fold.hpp"
-#include "draw/svg.hpp"
+#include "draw/pictures.hpp"
 #include "peal/error.hpp"
 
 namespace peal::cli {
@@ -44,14 +43,14 @@ int exit_code_for(const SubjectResult& result) {
 void write_svg(const Run& run, const std::string& path, bool full) {
     if (run.shown().violations.empty()) return;
     const draw::Diagram diagram = draw::diagram_of(run.shown().violations.front(), run.stages());
-    write_text(path, draw::to_svg(full ? diagram : draw::folded(diagram)), "picture");
+    base::write_text(path, draw::to_svg(full ? diagram : draw::folded(diagram)), "picture");
 }
 
 // For those who show it elsewhere.
 void write_reports(const std::vector<Run>& runs, const CheckArguments& arguments,
                    const std::filesystem::path& from) {
     const auto write = [&](const std::string& file, const std::string& text, const char* what) {
-        if (!file.empty()) write_text(from / file, text, what);
+        if (!file.empty()) base::write_text(from / file, text, what);
     };
     write(arguments.junit, to_junit(runs, from), "JUnit report");
     write(arguments.sarif, to_sarif(runs, from), "SARIF report");
@@ -186,8 +185,8 @@ void add_check(CommandLine& line) {
         "Without one: everything that peal.toml lists, here or in a directory above.\n"
         "Exit codes: 0 proved, 1 violated, 2 bad usage or program, 3 bound reached.\n"
         "Examples:\n"
-        "  peal check all --algo all -n 2..16\n"
-        "  peal check allreduce --algo ring -n 8 --count 1000\n"
+        "  peal check all --recipe all -n 2..16\n"
+        "  peal check allreduce --recipe ring -n 8 --count 1000\n"
         "  peal check allreduce --after broadcast:tree -n 4\n"
         "  peal check mine.peal -n 2..4 --expect allreduce --svg race.svg\n"
         "  peal check examples/pto/allreduce_ring.cpp -n 2..16 --as allreduce --device a5");

@@ -75,21 +75,21 @@ std::vector<CheckSubject> collective_subjects(const CheckCommand& command, Colle
                                               const std::vector<int>& ranks) {
     const bool has_forms = !facts_of(kind).is_counted();
     const Placement placement = has_forms ? command.target.placement : Placement::separate;
-    std::vector<std::string> modes = {command.target.algorithm};
-    if (command.target.algorithm == "all") {
-        modes.clear();
+    std::vector<std::string> names = {command.target.recipe};
+    if (command.target.recipe == "all") {
+        names.clear();
         for (const Recipe& recipe : recipes(kind)) {
-            if (offers(kind, recipe.mode, placement)) modes.emplace_back(recipe.mode);
+            if (offers(kind, recipe.name, placement)) names.emplace_back(recipe.name);
         }
     }
     std::vector<CheckSubject> subjects;
-    for (const std::string& mode : modes) {
+    for (const std::string& recipe : names) {
         CheckSubject subject;
         subject.what = name(kind);
-        subject.algorithm = mode;
+        subject.recipe = recipe;
         subject.options = command.target;
         subject.options.target = name(kind);
-        subject.options.algorithm = mode;
+        subject.options.recipe = recipe;
         subject.options.placement = placement;
         add_points(subject, ranks, facts_of(kind).has_data());
         subjects.push_back(std::move(subject));
@@ -114,10 +114,10 @@ void add_earlier(CheckJob& job, const CheckCommand& command, const std::string& 
     const auto colon = text.find(':');
     const auto kind = collective_from(text.substr(0, colon));
     if (!kind)
-        bad_usage(fmt::format(
-            "--after: there is no collective '{}'; write a name or name:algorithm", text));
+        bad_usage(
+            fmt::format("--after: there is no collective '{}'; write a name or name:recipe", text));
     TargetOptions options = command.target;
-    options.algorithm = colon == std::string::npos ? "auto" : text.substr(colon + 1);
+    options.recipe = colon == std::string::npos ? "auto" : text.substr(colon + 1);
     options.count = job.count;
     options.settings.clear();
     options.placement = Placement::separate;
@@ -144,15 +144,16 @@ Claim claim_of(const Collective& collective, const std::vector<Plan>& plans) {
 void forget_shapes(std::vector<Plan>& plans) {
     for (Plan& plan : plans) {
         if (!plan.notes) continue;
-        PlanNotes notes = *plan.notes;
+        plan::PlanNotes notes = *plan.notes;
         notes.shapes.clear();
-        plan.notes = std::make_shared<const PlanNotes>(std::move(notes));
+        plan.notes = std::make_shared<const plan::PlanNotes>(std::move(notes));
     }
 }
 
 CheckJob plan_file_job(const CheckCommand& command) {
     CheckJob job;
-    std::vector<Plan> plans = plans_from_json(read_text(command.target.target, kMostPlanBytes));
+    std::vector<Plan> plans =
+        plans_from_json(base::read_text(command.target.target, kMostPlanBytes));
     if (plans.empty()) bad_usage(fmt::format("{} has no plans", command.target.target));
     checker::plan_violations({{&plans, nullptr, {}}});  // or the ranks have no meaning together
     job.nranks = static_cast<int>(plans.size());
@@ -200,7 +201,7 @@ std::vector<CheckSubject> subjects_of(const CheckCommand& command) {
     }
     CheckSubject subject;
     subject.what = target;
-    subject.algorithm = "-";
+    subject.recipe = "-";
     subject.options = command.target;
     if (ends_with(target, ".json")) {
         refuse_pto_options(command.target);

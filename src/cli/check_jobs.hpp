@@ -33,14 +33,14 @@ struct CheckJob {
     int nranks = 0;
     std::uint64_t count = 0;
     Claim claim;
-    CallSequence calls;
+    checker::CallSequence calls;
 };
 
 // All jobs of one program or recipe: proved together or not at all. Plans are made one job at a
 // time, since all of them together may be large.
 struct CheckSubject {
     std::string what;
-    std::string algorithm;
+    std::string recipe;
     std::string counts;  // "P+1, 4P+3, 1, P-1, 0" or "256"; empty when there is no length
     std::vector<std::pair<int, std::uint64_t>> points;  // ranks and count
     TargetOptions options;

@@ -149,7 +149,7 @@ void on_all_cores(std::size_t count, const std::function<void(std::size_t)>& eac
     const auto cores = static_cast<std::size_t>(shm::available_cores());
     while (others.size() + 1 < std::min(cores, count)) {
         try {
-            others.push_back(start_thread("a thread that checks", work));
+            others.push_back(base::start_thread("a thread that checks", work));
         } catch (const Error&) {
             break;  // those that there are do it all
         }
@@ -184,7 +184,7 @@ std::optional<Error> make_subjects(ProjectPart& part) {
     } catch (const Error& error) {
         CheckSubject subject;
         subject.what = part.request.command.target.target;
-        subject.algorithm = "-";
+        subject.recipe = "-";
         subject.options = part.request.command.target;
         part.subjects = {std::move(subject)};
         return error;

@@ -9,8 +9,7 @@
 
 #include "cli/table.hpp"
 #include "draw/diagram.hpp"
-#include "draw/fold.hpp"
-#include "draw/terminal.hpp"
+#include "draw/pictures.hpp"
 #include "plan/notes.hpp"
 #include "plan/text.hpp"
 
@@ -148,7 +147,7 @@ Json violations_json(const std::vector<Violation>& violations,
 
 std::string case_name(const CheckSubject& subject) {
     std::vector<std::string> parts;
-    if (subject.algorithm != "-") parts.push_back(subject.algorithm);
+    if (subject.recipe != "-") parts.push_back(subject.recipe);
     std::vector<int> ranks;
     for (const auto& [nranks, count] : subject.points) {
         if (nranks > 0 && (ranks.empty() || ranks.back() != nranks)) ranks.push_back(nranks);
@@ -159,24 +158,23 @@ std::string case_name(const CheckSubject& subject) {
 }
 
 std::string summary_text(const std::vector<SubjectResult>& results) {
-    std::vector<std::vector<std::string>> rows = {{"program", "algorithm", "ranks", "counts",
-                                                   "calls", "result", "verdict", "method", "work",
-                                                   "time"}};
+    std::vector<std::vector<std::string>> rows = {{"program", "recipe", "ranks", "counts", "calls",
+                                                   "result", "verdict", "method", "work", "time"}};
     std::string notes;
     for (const SubjectResult& result : results) {
         if (result.trouble) {
-            rows.push_back({result.subject->what, result.subject->algorithm, "-", "-", "-", "-",
+            rows.push_back({result.subject->what, result.subject->recipe, "-", "-", "-", "-",
                             "error", "-", "-", "-"});
             continue;
         }
         const auto [ranks, counts] = scope(result);
-        rows.push_back({result.subject->what, result.subject->algorithm, ranks,
+        rows.push_back({result.subject->what, result.subject->recipe, ranks,
                         counts.empty() ? "-" : counts, std::to_string(result.last.calls),
                         claim_text(result.claim), verdict_text(result),
                         std::string(name(result.last.method)), work_text(result),
                         duration_text(result.seconds)});
         if (!result.excluded.empty()) {
-            rows.push_back({result.subject->what, result.subject->algorithm,
+            rows.push_back({result.subject->what, result.subject->recipe,
                             numbers_text(excluded_ranks(result)), "-", "-", "-", "excluded", "-",
                             "-", "-"});
         }
@@ -220,10 +218,11 @@ RedundantAt redundant_at(const CheckJob& job, const CheckReport& report) {
         const Step step{0, each.stage, each.rank, each.index, -1};
         const Plan& plan = plan_of(step, stages);
         const Instruction& what = plan.instructions[static_cast<std::size_t>(each.index)];
-        const std::string place = place_text(what, plan);
-        result.syncs.push_back({fmt::format("rank {}: {}{}", each.rank, report_text(what, plan),
-                                            place.empty() ? "" : " (" + place + ")"),
-                                each.steps_with, each.steps_without});
+        const std::string place = plan::place_text(what, plan);
+        result.syncs.push_back(
+            {fmt::format("rank {}: {}{}", each.rank, plan::report_text(what, plan),
+                         place.empty() ? "" : " (" + place + ")"),
+             each.steps_with, each.steps_without});
     }
     return result;
 }
@@ -267,7 +266,7 @@ std::string to_json(const std::vector<SubjectResult>& results) {
     for (const SubjectResult& result : results) {
         if (result.trouble) {
             list.push_back({{"program", result.subject->what},
-                            {"algorithm", result.subject->algorithm},
+                            {"recipe", result.subject->recipe},
                             {"verdict", "error"},
                             {"error", result.trouble->what()}});
             continue;
@@ -276,7 +275,7 @@ std::string to_json(const std::vector<SubjectResult>& results) {
         const auto [ranks, counts] = scope(result);
         Json entry = {
             {"program", result.subject->what},
-            {"algorithm", result.subject->algorithm},
+            {"recipe", result.subject->recipe},
             {"ranks", ranks},
             {"counts", counts},
             {"calls", result.last.calls},

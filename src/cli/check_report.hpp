@@ -48,8 +48,8 @@ struct SubjectResult {
     std::vector<Exclusion> excluded;
     Claim claim;
     std::vector<RedundantAt> redundant;
-    CheckReport last;    // of the job that decided: the one that did not prove, or the first
-    CallSequence calls;  // that `last` speaks of; nothing where nothing more is said
+    CheckReport last;  // of the job that decided: the one that did not prove, or the first
+    checker::CallSequence calls;  // that `last` speaks of; nothing where nothing more is said
     int last_nranks = 0;
     std::uint64_t last_count = 0;
     std::uint64_t checks = 0;

@@ -7,7 +7,7 @@
 #include <fmt/format.h>
 
 #include "check/proof_store.hpp"
-#include "cli/devices.hpp"
+#include "cli/target.hpp"
 #include "peal/error.hpp"
 
 namespace peal::cli {
@@ -23,8 +23,8 @@ std::chrono::steady_clock::time_point deadline_of(const CheckOptions& options) {
 }
 
 // The bounds hold for the making of plans and the checking of them together.
-ProofAnswer make_and_check(const CheckRequest& request, CheckOptions options,
-                           const CheckSubject& subject, CheckJob& job) {
+checker::ProofAnswer make_and_check(const CheckRequest& request, CheckOptions options,
+                                    const CheckSubject& subject, CheckJob& job) {
     using Clock = std::chrono::steady_clock;
     const auto start = Clock::now();
     const auto seconds = [&] {
@@ -44,12 +44,12 @@ ProofAnswer make_and_check(const CheckRequest& request, CheckOptions options,
     options.seconds_spent = seconds();
     const std::vector<CheckStage> stages = job.calls.stages();
     if (request.take_proofs) {
-        ProofAnswer answer = check_once(stages, options);
+        checker::ProofAnswer answer = checker::check_once(stages, options);
         if (answer.from_store) answer.report.seconds = seconds() - options.seconds_spent;
         return answer;
     }
     CheckReport report = check(stages, options);
-    keep_proof(stages, options, report);
+    checker::keep_proof(stages, options, report);
     return {std::move(report), false};
 }
 
@@ -94,7 +94,7 @@ void add_report(SubjectResult& result, CheckJob job, const CheckReport& report,
     // Plans may be large, and of what is proved nothing more is said.
     const bool is_spoken_of = report.verdict != Verdict::proved || !report.warnings.empty() ||
                               !report.explanations.empty();
-    result.calls = is_spoken_of ? std::move(job.calls) : CallSequence();
+    result.calls = is_spoken_of ? std::move(job.calls) : checker::CallSequence();
 }
 
 }  // namespace
@@ -106,9 +106,8 @@ void add_request_options(Command& command, CheckRequest& request) {
                        "ranks: 4, a range 2..16 or a list 2,4,8 (default 4)");
     command.add_option("--calls", request.options.calls,
                        "calls in a row on the same windows (default 3)");
-    command.add_option(
-        "--after", what.after,
-        "collectives that run before it on the same windows: name or name:algorithm");
+    command.add_option("--after", what.after,
+                       "collectives that run before it on the same windows: name or name:recipe");
     command.add_option("--expect", what.expect,
                        "the collective that a kernel or plan must compute");
     command.add_option("--max-states", request.options.max_states,

@@ -38,7 +38,7 @@ std::vector<comm::Rule> rules_from(const Survey& survey, int max_ranks) {
     const auto add = [&](std::size_t candidate, std::uint64_t max_bytes) {
         const Candidate& chosen = survey.candidates[candidate];
         rules.push_back({survey.kind, comm::where_of(survey.on_window), max_ranks, max_bytes,
-                         chosen.mode, chosen.stage_bytes, chosen.reach});
+                         chosen.recipe, chosen.stage_bytes, chosen.reach});
     };
     std::size_t ahead = quickest(survey, 0, false);
     for (std::size_t s = 1; s < survey.sizes.size(); ++s) {

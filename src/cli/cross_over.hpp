@@ -12,7 +12,7 @@ namespace peal::cli {
 
 // A recipe as a rule names it.
 struct Candidate {
-    std::string mode;
+    std::string recipe;
     std::uint64_t stage_bytes = 0;
     bool takes_any_size = true;  // wherever it runs
     bool reach = false;          // of any size, but not everywhere

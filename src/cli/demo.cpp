@@ -20,13 +20,13 @@ constexpr int kCalls = 20;
 // Whether all are right.
 bool show_collectives() {
     std::vector<std::vector<std::string>> rows = {
-        {"collective", "algorithm", "ranks", "elements", "golden", "time"}};
+        {"collective", "recipe", "ranks", "elements", "golden", "time"}};
     bool all_right = true;
     for (const CollectiveKind kind : kCollectives) {
         for (const Recipe& recipe : recipes(kind)) {
             Collective collective;
             collective.kind = kind;
-            collective.mode = recipe.mode;
+            collective.recipe = recipe.name;
             collective.count = !facts_of(kind).has_data()          ? 0
                                : kind == CollectiveKind::allreduce ? 256
                                                                    : 64;
@@ -35,7 +35,7 @@ bool show_collectives() {
             }
             const golden::Outcome outcome = golden::rehearse(collective, kRanks, kCalls, {});
             all_right = all_right && !outcome.wrong;
-            rows.push_back({std::string(name(kind)), std::string(recipe.mode),
+            rows.push_back({std::string(name(kind)), std::string(recipe.name),
                             std::to_string(kRanks), std::to_string(collective.count),
                             outcome.wrong ? fmt::format("WRONG: {}", *outcome.wrong) : "ok",
                             duration_text(outcome.seconds)});

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "cli/devices.hpp"
+#include "cli/target.hpp"
 
 #include <fmt/format.h>
 
 #include "cli/pto_target.hpp"
 #include "peal/error.hpp"
+#include "worker/devices.hpp"
 
 namespace peal::cli {
 namespace {
@@ -36,7 +37,7 @@ DeviceRules rules_of(const std::string& device) {
 }  // namespace
 
 DeviceRules device_rules(const TargetOptions& options) {
-    check_platform(options.platform);
+    worker::check_platform(options.platform);
     if (options.outstanding_loads && options.strict_loads) {
         throw Error(Fault::usage, "--outstanding-loads and --strict-loads disagree");
     }

@@ -43,8 +43,8 @@ int emit(const EmitOptions& options) {
     const std::filesystem::path kernel = options.output;
     std::filesystem::path shim = kernel;
     shim.replace_filename(kernel.stem().string() + "_orchestration.cpp");
-    write_text(kernel, emitted.kernel, "kernel");
-    write_text(shim, emitted.orchestration, "orchestration");
+    base::write_text(kernel, emitted.kernel, "kernel");
+    base::write_text(shim, emitted.orchestration, "orchestration");
     fmt::print("wrote {} and {}\n", kernel.string(), shim.string());
     fmt::print("arguments:");
     for (const std::string& parameter : emitted.parameters) fmt::print(" --arg '{}'", parameter);
@@ -60,7 +60,7 @@ void add_emit(CommandLine& line) {
     command->add_option("program", options->target.target, "a collective, or file.peal[:kernel]")
         ->required();
     command->add_option("--target", options->device, "the device: a2a3 or a5 (default a2a3)");
-    command->add_option("--algo", options->target.algorithm,
+    command->add_option("--recipe,--algo", options->target.recipe,
                         "recipe of a collective (default auto)");
     command->add_option("--dtype", options->target.element,
                         "f16 bf16 f32 i8 i16 i32 u8 (default f32)");
@@ -69,7 +69,7 @@ void add_emit(CommandLine& line) {
                         "the kernel's file; its orchestration shim goes beside it");
     command->footer(
         "Examples:\n"
-        "  peal emit allreduce --algo ring --target a2a3 -o ring.cpp\n"
+        "  peal emit allreduce --recipe ring --target a2a3 -o ring.cpp\n"
         "  peal emit examples/mesh_allreduce.peal --target a5 -o mesh.cpp");
     command->callback([options] { return emit(*options); });
 }

@@ -45,7 +45,7 @@ Collective expected_collective(std::string_view option, const std::string& expec
                               fmt::join(names, ", ")));
     }
     Collective collective = collective_for(*kind, options, target.nranks);
-    collective.mode = "auto";
+    collective.recipe = "auto";
     if (!facts_of(*kind).has_data()) return collective;
     const Plan& first = plans.front();
     // A kernel without private memory works on its window.

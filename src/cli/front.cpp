@@ -55,7 +55,7 @@ int status_of(pid_t child) {
 
 int stand_before(pid_t child) {
     const int status = status_of(child);
-    end_children({});
+    base::end_children({});
     if (WIFEXITED(status)) return WEXITSTATUS(status);
     const int signal = WTERMSIG(status);
     fmt::print(
@@ -69,12 +69,12 @@ int stand_before(pid_t child) {
 
 int run_behind_front(const std::function<int(int front)>& body) {
     const pid_t front = getpid();
-    adopt_orphans();
+    base::adopt_orphans();
     std::fflush(nullptr);
     const pid_t child = fork();
     if (child < 0) refuse();
     if (child > 0) return stand_before(child);
-    const int descriptor = pidfd_of(front);
+    const int descriptor = base::pidfd_of(front);
     if (descriptor < 0) refuse();
     if (getppid() != front) std::_Exit(kSignalled + SIGKILL);  // it is gone already
     const int status = body(descriptor);

@@ -191,7 +191,7 @@ Timing time(Communicator& comm, const Load& load, const MeasureOptions& options)
     if (!options.recipe.empty() && recipe != options.recipe) return {};
     const std::vector<Recipe>& all = recipes(load.kind);
     const auto used = std::find_if(all.begin(), all.end(),
-                                   [&](const Recipe& each) { return each.mode == recipe; });
+                                   [&](const Recipe& each) { return each.name == recipe; });
     Batches batches(comm, exercise);
     const std::uint64_t calls = calls_per_batch(batches);
     if (recipe_in_use() != recipe) return {};  // private memory turned out to be out of reach

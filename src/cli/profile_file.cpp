@@ -51,7 +51,7 @@ ForcedProfile::ForcedProfile(const comm::Table& table) {
     const int descriptor = mkstemp(path_.data());
     if (descriptor < 0) reject(path_, std::strerror(errno));
     close(descriptor);
-    write_text(path_, comm::to_json(table), "profile");
+    base::write_text(path_, comm::to_json(table), "profile");
     if (const char* before = std::getenv(kVariable)) before_ = before;
     setenv(kVariable, path_.c_str(), 1);
 }

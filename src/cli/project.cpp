@@ -222,8 +222,8 @@ std::optional<std::filesystem::path> find_project(const std::filesystem::path& d
 }
 
 Project read_project(const std::filesystem::path& path, const std::vector<OptionFacts>& keys) {
-    const auto source = std::make_shared<const Source>(path.filename().string(),
-                                                       read_text(path, kMostBytes, "project"));
+    const auto source = std::make_shared<const Source>(
+        path.filename().string(), base::read_text(path, kMostBytes, "project"));
     return Reader(source, keys).read();
 }
 

@@ -46,17 +46,18 @@ Proof prove(const std::vector<Plan>& plans, const Collective* collective, bool t
     if (!thorough) options.max_states = kQuickStates;
     const auto prove_them = [&](const std::vector<Plan>& them, std::string_view where) -> Proof {
         const std::vector<CheckStage> stages = {{&them, collective ? &meaning : nullptr, {}}};
-        if (!thorough && !is_quick(them, options) && !find_proof(stages, options)) return {};
-        const ProofAnswer answer = check_once(stages, options);
+        if (!thorough && !is_quick(them, options) && !checker::find_proof(stages, options))
+            return {};
+        const checker::ProofAnswer answer = checker::check_once(stages, options);
         Proof proof = proof_of(answer.report, where);
         if (proof.exit_code == kFine) proof.from = answer.from_store ? "store" : "checked";
         return proof;
     };
     Proof proof = prove_them(plans, "");
-    const bool has_pipes = std::any_of(plans.begin(), plans.end(), uses_pipes);
+    const bool has_pipes = std::any_of(plans.begin(), plans.end(), plan::uses_pipes);
     if (!has_pipes || proof.from.empty()) return proof;
     options.device = {};
-    Proof ours = prove_them(for_host(plans), " as this machine runs it");
+    Proof ours = prove_them(plan::for_host(plans), " as this machine runs it");
     if (ours.from == "store") ours.from = proof.from;
     return ours;
 }

@@ -24,10 +24,10 @@ std::string when(std::int64_t seconds) {
     return fmt::format("{:%Y-%m-%d %H:%M} UTC", fmt::gmtime(static_cast<std::time_t>(seconds)));
 }
 
-std::string table_of(const std::vector<ProofRecord>& records) {
+std::string table_of(const std::vector<checker::ProofRecord>& records) {
     std::vector<std::vector<std::string>> rows = {
         {"digest", "kernel", "ranks", "calls", "method", "work", "when"}};
-    for (const ProofRecord& record : records) {
+    for (const checker::ProofRecord& record : records) {
         const bool explored = record.method == CheckMethod::exploration;
         // Numbers are set to the right, digests are not.
         rows.push_back({record.subject.digest.substr(0, kShortDigest) + "...", record.kernels,
@@ -40,23 +40,23 @@ std::string table_of(const std::vector<ProofRecord>& records) {
     return to_table(rows);
 }
 
-std::string json_of(const std::vector<ProofRecord>& records) {
+std::string json_of(const std::vector<checker::ProofRecord>& records) {
     nlohmann::ordered_json list = nlohmann::ordered_json::array();
-    for (const ProofRecord& record : records) {
+    for (const checker::ProofRecord& record : records) {
         list.push_back(nlohmann::ordered_json::parse(to_text(record)));
     }
     return list.dump(2);
 }
 
 int proofs(const ProofsOptions& options) {
-    const ProofStore store = user_proof_store();
+    const checker::ProofStore store = checker::user_proof_store();
     const std::string place = store.directory().string();
     if (options.clear) {
         const std::size_t count = store.clear();
         fmt::print("cleared {} proof{} in {}\n", count, count == 1 ? "" : "s", place);
         return kFine;
     }
-    const std::vector<ProofRecord> records = store.list();
+    const std::vector<checker::ProofRecord> records = store.list();
     if (options.json) {
         fmt::print("{}\n", json_of(records));
     } else if (records.empty()) {

@@ -50,7 +50,7 @@ Collective preset_collective(const TargetOptions& options, int nranks) {
                         options.as));
     }
     Collective collective = collective_for(*kind, options, nranks);
-    collective.mode = "auto";
+    collective.recipe = "auto";
     collective.count = preset_count(options).value_or(0);
     if (collective.count == 0) {
         bad_usage("--count: expected at least 1 element for a PTO kernel, found 0");

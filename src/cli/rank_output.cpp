@@ -78,7 +78,7 @@ void RankOutput::redirect(int rank) const {
 
 void RankOutput::start() {
     for (Stream& stream : streams_) close_one(stream.into);
-    thread_ = start_thread("the thread for the ranks' output", [this] { pass_on(); });
+    thread_ = base::start_thread("the thread for the ranks' output", [this] { pass_on(); });
 }
 
 int RankOutput::finish() {
@@ -127,6 +127,26 @@ void RankOutput::pass_on(const Stream& stream, std::string_view text) {
 void RankOutput::end(Stream& stream) {
     pass_on(stream, stream.lines.finish());
     close_one(stream.from);
+}
+
+std::string LinePrefixer::add(std::string_view piece) {
+    constexpr std::size_t kLongestLine = 1 << 20;
+    std::string lines;
+    for (std::size_t end; (end = piece.find('\n')) != std::string_view::npos;) {
+        lines.append(prefix_).append(line_).append(piece.substr(0, end + 1));
+        line_.clear();
+        piece.remove_prefix(end + 1);
+    }
+    line_.append(piece);
+    if (line_.size() > kLongestLine) lines += finish();
+    return lines;
+}
+
+std::string LinePrefixer::finish() {
+    if (line_.empty()) return "";
+    std::string last = prefix_ + line_ + '\n';
+    line_.clear();
+    return last;
 }
 
 }  // namespace peal::cli

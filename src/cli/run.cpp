@@ -8,10 +8,11 @@
 #include <fmt/format.h>
 
 #include "cli/commands.hpp"
-#include "cli/devices.hpp"
 #include "cli/proof.hpp"
+#include "cli/target.hpp"
 #include "peal/error.hpp"
 #include "plan/for_host.hpp"
+#include "worker/devices.hpp"
 
 namespace peal::cli {
 namespace {
@@ -32,7 +33,7 @@ int run(const RunOptions& options) {
         throw Error(Fault::usage,
                     "--seed chooses an interleaving in one process; leave out --processes");
     }
-    check_platform(options.target.platform);
+    worker::check_platform(options.target.platform);
     if (options.by_worker() && (options.processes || options.seed)) {
         throw Error(Fault::usage,
                     fmt::format("-p {} runs on devices; leave out --processes and --seed",
@@ -59,7 +60,7 @@ int run(const RunOptions& options) {
         fmt::print(stderr, "peal: not run: {}\n", proof.reason);
         return proof.exit_code;
     }
-    const std::vector<Plan> ours = for_host(plans);
+    const std::vector<Plan> ours = plan::for_host(plans);
     return collective ? run_compared(target, *collective, ours, proof, options)
                       : run_and_show(target, ours, proof, options);
 }
@@ -94,7 +95,7 @@ void add_run(CommandLine& line) {
         "Exit codes: 0 fine, 1 wrong result or deadlock, 2 bad usage or bad program,\n"
         "3 not proved within the bound (--check).\n"
         "Examples:\n"
-        "  peal run allreduce --algo ring -n 4 --count 256\n"
+        "  peal run allreduce --recipe ring -n 4 --count 256\n"
         "  peal run allreduce -p a2a3sim -d 0-3\n"
         "  peal run examples/mesh_allreduce.peal -n 4 --set n=1000 --expect allreduce --calls 3\n"
         "  peal run examples/pto/allreduce_ring.cpp -n 4 --as allreduce --processes");

@@ -21,7 +21,7 @@ void print_result(const Target& target, const Collective& collective, const Proo
     const std::string op(has_reduction(collective.kind) ? name(collective.op) : "-");
     if (options.json) {
         nlohmann::ordered_json json = {{"target", title_of(target, collective)},
-                                       {"algorithm", algorithm_of(target)},
+                                       {"recipe", recipe_of(target)},
                                        {"ranks", target.nranks},
                                        {"elements", collective.count},
                                        {"dtype", name(collective.element)},
@@ -36,9 +36,9 @@ void print_result(const Target& target, const Collective& collective, const Proo
         return;
     }
     fmt::print("{}",
-               to_table({{"collective", "algorithm", "ranks", "elements", "type", "op", "calls",
+               to_table({{"collective", "recipe", "ranks", "elements", "type", "op", "calls",
                           "golden", "proof", "time"},
-                         {title_of(target, collective), algorithm_of(target),
+                         {title_of(target, collective), recipe_of(target),
                           std::to_string(target.nranks), std::to_string(collective.count),
                           std::string(name(collective.element)), op, std::to_string(options.calls),
                           golden, proof.word, duration_text(outcome.seconds)}}));

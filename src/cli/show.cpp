@@ -31,8 +31,8 @@ struct ShowOptions {
 
 // Names the recipe that was chosen for a collective.
 std::string title_of(const Target& target) {
-    const bool was_chosen = target.collective && target.collective->mode == "auto";
-    return was_chosen ? fmt::format("algorithm {}\n", algorithm_of(target)) : "";
+    const bool was_chosen = target.collective && target.collective->recipe == "auto";
+    return was_chosen ? fmt::format("recipe {}\n", recipe_of(target)) : "";
 }
 
 void require_pass(const std::string& wanted) {
@@ -120,10 +120,10 @@ void add_show(CommandLine& line) {
     command->add_flag("--json", options->json, "the plan as JSON");
     command->footer(
         "Examples:\n"
-        "  peal show allreduce --algo ring --lowered\n"
-        "  peal show allreduce --algo ring --after LowerCompositeOps\n"
-        "  peal show allreduce --algo ring --passes\n"
-        "  peal show allreduce --algo mesh -n 4 --plan --rank 2\n"
+        "  peal show allreduce --recipe ring --lowered\n"
+        "  peal show allreduce --recipe ring --after LowerCompositeOps\n"
+        "  peal show allreduce --recipe ring --passes\n"
+        "  peal show allreduce --recipe mesh -n 4 --plan --rank 2\n"
         "  peal show examples/mesh_allreduce.peal --ir\n"
         "  peal show examples/pto/allreduce_ring.cpp --as allreduce -n 4 --plan --rank 2");
     command->callback([options] { return show(*options); });

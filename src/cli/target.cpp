@@ -9,10 +9,10 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "cli/devices.hpp"
 #include "cli/pto_target.hpp"
 #include "peal/error.hpp"
 #include "peal/program.hpp"
+#include "worker/devices.hpp"
 
 namespace peal::cli {
 namespace {
@@ -123,8 +123,8 @@ Target resolve_file(const TargetOptions& options, const std::string& path,
 
 void check_rank_count(int ranks, const TargetOptions& options) {
     const bool on_devices = options.platform != "host";
-    const int least = on_devices ? kMinDevices : 1;
-    const int most = on_devices                      ? kMaxDevices
+    const int least = on_devices ? worker::kMinDriverDevices : 1;
+    const int most = on_devices                      ? worker::kMaxDriverDevices
                      : is_pto_kernel(options.target) ? kMaxPtoRanks
                                                      : kMaxRanks;
     if (ranks >= least && ranks <= most) return;
@@ -155,7 +155,7 @@ void bad_usage(const std::string& message) { throw Error(Fault::usage, message);
 Option* add_target_options(Command& command, TargetOptions& options) {
     Option* target = command.add_option("target", options.target,
                                         "a collective, file.peal[:kernel], or a PTO kernel.cpp");
-    command.add_option("--algo", options.algorithm, "recipe of a collective (default auto)");
+    command.add_option("--recipe,--algo", options.recipe, "recipe of a collective (default auto)");
     auto* count =
         command.add_option("--count", options.count,
                            "elements per rank; the symbol n of a .peal kernel (default 256; "
@@ -193,13 +193,13 @@ void add_ranks_option(Command& command, TargetOptions& options) {
 }
 
 int rank_count(const TargetOptions& options) {
-    check_platform(options.platform);
+    worker::check_platform(options.platform);
     if (!options.devices) {
         const int ranks = options.ranks.value_or(kDefaultRanks);
         check_rank_count(ranks, options);
         return ranks;
     }
-    const auto devices = static_cast<int>(parse_devices(*options.devices).size());
+    const auto devices = static_cast<int>(worker::parse_devices(*options.devices).size());
     if (options.ranks && *options.ranks != devices) {
         bad_usage(fmt::format("-n {} and -d {} ({} devices) disagree", *options.ranks,
                               *options.devices, devices));
@@ -210,7 +210,7 @@ int rank_count(const TargetOptions& options) {
 Collective collective_for(CollectiveKind kind, const TargetOptions& options, int nranks) {
     Collective collective;
     collective.kind = kind;
-    collective.mode = options.algorithm;
+    collective.recipe = options.recipe;
     const auto element = element_from(options.element);
     if (!element)
         bad_usage(
@@ -236,12 +236,12 @@ Collective collective_for(CollectiveKind kind, const TargetOptions& options, int
     return collective;
 }
 
-std::string algorithm_of(const Target& target) {
+std::string recipe_of(const Target& target) {
     if (!target.collective) return "-";
     const Collective& collective = *target.collective;
-    if (collective.mode != "auto") return collective.mode;
+    if (collective.recipe != "auto") return collective.recipe;
     const std::uint64_t bytes = collective.count * bytes_of(collective.element);
-    return fmt::format("auto: {}", choose_mode(collective.kind, bytes, target.nranks));
+    return fmt::format("auto: {}", choose_recipe(collective.kind, bytes, target.nranks));
 }
 
 Target resolve(const TargetOptions& options) {

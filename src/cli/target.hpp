@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "cli/command_line.hpp"
+#include "peal/check.hpp"
 #include "peal/collective.hpp"
 #include "peal/compile.hpp"
 #include "peal/pto.hpp"
@@ -19,7 +20,7 @@ namespace peal::cli {
 struct TargetOptions {
     std::string target;
     std::optional<int> ranks;
-    std::string algorithm = "auto";
+    std::string recipe = "auto";
     std::uint64_t count = 256;
     bool count_given = false;
     std::string element = "f32";
@@ -70,7 +71,11 @@ Target resolve(const TargetOptions& options);
 
 // The recipe of a built-in collective: "ring", or "auto: mesh" where the table of recipes chose it;
 // "-" for kernels.
-std::string algorithm_of(const Target& target);
+std::string recipe_of(const Target& target);
+
+// The limits that plans of this target are held to. Throws Error(usage) when there is no such
+// device, or when it is not the platform's.
+DeviceRules device_rules(const TargetOptions& options);
 
 // The collective of that name with these options; `settings` may hold counts.
 Collective collective_for(CollectiveKind kind, const TargetOptions& options, int nranks);

@@ -76,18 +76,18 @@ std::vector<int> parse_ranks(const std::vector<std::string>& texts) {
 std::vector<Candidate> candidates_for(CollectiveKind kind, bool on_window, const Effort& effort) {
     std::vector<Candidate> candidates;
     for (const Recipe& recipe : recipes(kind)) {
-        const std::string mode(recipe.mode);
-        if (!facts_of(kind).has_data() || (on_window && offers(kind, mode, Placement::window))) {
-            candidates.push_back({mode});
+        const std::string name(recipe.name);
+        if (!facts_of(kind).has_data() || (on_window && offers(kind, name, Placement::window))) {
+            candidates.push_back({name});
         } else if (recipe.reuse == Reuse::later) {
-            candidates.push_back({mode, 0, false});
+            candidates.push_back({name, 0, false});
         } else if (on_window) {
             continue;
-        } else if (collectives::entry(kind, mode).use == collectives::TargetUse::stages_in_ring) {
+        } else if (collectives::entry(kind, name).use == collectives::TargetUse::stages_in_ring) {
             for (const std::uint64_t stage : effort.stage_bytes)
-                candidates.push_back({mode, stage});
-        } else if ((mode == "mesh" || mode == "joint") && comm::may_reach(kind, mode)) {
-            candidates.push_back({mode, 0, false, true});
+                candidates.push_back({name, stage});
+        } else if ((name == "mesh" || name == "joint") && comm::may_reach(kind, name)) {
+            candidates.push_back({name, 0, false, true});
         }
     }
     return candidates;
@@ -171,15 +171,15 @@ void run_trial(const Trial& trial, std::vector<Field>& fields, int nranks, doubl
         std::vector<double>* const times = seconds_in(field, trial);
         if (!times) continue;
         table.rules.push_back({field.survey.kind, comm::where_of(trial.on_window), kMaxRanks,
-                               comm::Rule::kAny, trial.candidate.mode, trial.candidate.stage_bytes,
-                               trial.candidate.reach});
+                               comm::Rule::kAny, trial.candidate.recipe,
+                               trial.candidate.stage_bytes, trial.candidate.reach});
         loads.insert(loads.end(), field.loads.begin(), field.loads.end());
         for (double& time : *times) results.push_back(&time);
     }
     const comm::Table rest = comm::built_in_table();
     table.rules.insert(table.rules.end(), rest.rules.begin(), rest.rules.end());
     const ForcedProfile forced(table);
-    const std::vector<Timing> timings = measure(nranks, loads, {seconds, trial.candidate.mode});
+    const std::vector<Timing> timings = measure(nranks, loads, {seconds, trial.candidate.recipe});
     for (std::size_t i = 0; i < timings.size(); ++i) {
         if (timings[i].was_measured) *results[i] = std::min(*results[i], timings[i].median);
     }
@@ -192,7 +192,7 @@ std::vector<Field> survey(int nranks, const Effort& effort) {
     for (std::size_t i = 0; i < all; ++i) {
         const Trial& trial = trials[i % trials.size()];
         fmt::print(stderr, "{} ranks, {:>2} of {}: {}{}{}\n", nranks, i + 1, all,
-                   trial.candidate.mode,
+                   trial.candidate.recipe,
                    trial.candidate.stage_bytes == 0
                        ? ""
                        : fmt::format(" through {} KiB", trial.candidate.stage_bytes / kKiB),
@@ -216,7 +216,7 @@ std::string table_text(const comm::Table& table) {
         rows.push_back({std::string(name(rule.kind)), data_of(rule),
                         rule.max_ranks == kMaxRanks ? "any" : std::to_string(rule.max_ranks),
                         rule.max_bytes == comm::Rule::kAny ? "any" : std::to_string(rule.max_bytes),
-                        rule.mode,
+                        rule.recipe,
                         rule.stage_bytes == 0 ? "-" : std::to_string(rule.stage_bytes / kKiB)});
     }
     return to_table(rows);
@@ -240,7 +240,7 @@ int tune(const TuneCommand& command) {
             table.rules.insert(table.rules.end(), rules.begin(), rules.end());
         }
     }
-    write_text(path, comm::to_json(table), "profile");
+    base::write_text(path, comm::to_json(table), "profile");
     fmt::print("{}\nwritten to {}\n", table_text(table), path);
     if (!command.output.empty()) fmt::print("use it with PEAL_PROFILE={}\n", path);
     return kFine;

@@ -6,7 +6,8 @@
 
 #include <fmt/format.h>
 
-#include "cli/devices.hpp"
+#include "cli/target.hpp"
+#include "worker/devices.hpp"
 
 namespace peal::cli {
 namespace {
@@ -17,7 +18,7 @@ WorkerOptions worker_options(const TargetOptions& options, int nranks) {
     WorkerOptions worker;
     worker.platform = options.platform;
     if (options.devices) {
-        worker.devices = parse_devices(*options.devices);
+        worker.devices = worker::parse_devices(*options.devices);
     } else {
         worker.ranks = nranks;
     }

@@ -20,12 +20,12 @@ using namespace ir;  // NOLINT: reads like the IR it makes
 }
 
 void validate_mode(const Collective& collective) {
-    if (collective.mode == "auto") return;
-    std::vector<std::string_view> modes = {"auto"};
-    for (const Recipe& recipe : recipes(collective.kind)) modes.push_back(recipe.mode);
-    if (std::find(modes.begin(), modes.end(), collective.mode) == modes.end()) {
-        reject(collective, fmt::format("there is no algorithm '{}'; choose one of {}",
-                                       collective.mode, fmt::join(modes, ", ")));
+    if (collective.recipe == "auto") return;
+    std::vector<std::string_view> names = {"auto"};
+    for (const Recipe& recipe : recipes(collective.kind)) names.push_back(recipe.name);
+    if (std::find(names.begin(), names.end(), collective.recipe) == names.end()) {
+        reject(collective, fmt::format("there is no recipe '{}'; choose one of {}",
+                                       collective.recipe, fmt::join(names, ", ")));
     }
 }
 
@@ -44,13 +44,13 @@ void validate_counts(const Collective& collective, int nranks) {
 }
 
 void validate_placement(const Collective& collective) {
-    if (offers(collective.kind, collective.mode, collective.placement)) return;
+    if (offers(collective.kind, collective.recipe, collective.placement)) return;
     if (facts_of(collective.kind).is_counted()) {
         reject(collective, "input and output must be separate; there is no in-place form");
     }
     reject(collective,
-           fmt::format("algorithm '{}' stages private memory; choose another one on a window",
-                       collective.mode));
+           fmt::format("recipe '{}' stages private memory; choose another one on a window",
+                       collective.recipe));
 }
 
 // Signals are 64 bits wide: a generation never comes to an end.
@@ -90,7 +90,7 @@ std::vector<ExprPtr> data_shape(const Collective& collective, const Shapes& shap
                                 const collectives::Operands& sizes, KernelBuilder& k) {
     if (collective.placement == Placement::window) return larger(shapes);
     if (collective.placement == Placement::into_window) return shapes.output;
-    const collectives::Entry& recipe = collectives::entry(collective.kind, collective.mode);
+    const collectives::Entry& recipe = collectives::entry(collective.kind, collective.recipe);
     const ExprPtr least = recipe.target_size(collectives::Site(sizes, k.Body()));
     if (recipe.use != collectives::TargetUse::stages_in_ring) return {least};
     return {Max(k.Symbol("stage"), least)};
@@ -122,7 +122,7 @@ ir::Program program_of(const Collective& collective) {
     KernelBuilder k{std::string(name(kind))};
     std::vector<Attribute> attributes;
     if (has_reduction(kind)) attributes.push_back({"op", std::string(name(collective.op))});
-    attributes.push_back({"mode", collective.mode});
+    attributes.push_back({"recipe", collective.recipe});
 
     if (!facts_of(kind).has_data()) {
         const ExprPtr signal = k.Window("signal", kSignalElement, {nranks()});
@@ -166,7 +166,7 @@ Bindings bindings_of(const Collective& collective) {
         bindings.integers["n"] = static_cast<std::int64_t>(collective.count);
     }
     if (has_root(collective.kind)) bindings.integers["root"] = collective.root;
-    if (collectives::entry(collective.kind, collective.mode).use ==
+    if (collectives::entry(collective.kind, collective.recipe).use ==
         collectives::TargetUse::stages_in_ring) {
         const std::uint64_t bytes =
             collective.stage_bytes ? collective.stage_bytes : kDefaultStageBytes;

@@ -43,7 +43,7 @@ const Row& row(CollectiveKind kind) { return rows()[static_cast<std::size_t>(kin
 // if <the first rule fits> { its recipe } else if ... else { the last rule's recipe }
 void lower_choice(const Site& at, std::span<const Rule> rules) {
     const Rule& rule = rules.front();
-    const auto apply = [&](LoweringBuilder& b) { entry(rule.kind, rule.mode).lower(at.in(b)); };
+    const auto apply = [&](LoweringBuilder& b) { entry(rule.kind, rule.recipe).lower(at.in(b)); };
     if (rules.size() == 1) return apply(at.b);
     at.b.EmitIf(condition_of(rule, at), apply,
                 [&](LoweringBuilder& b) { lower_choice(at.in(b), rules.subspan(1)); });
@@ -53,12 +53,12 @@ void lower_choice(const Site& at, std::span<const Rule> rules) {
 
 const std::vector<Entry>& entries(CollectiveKind kind) { return row(kind).entries; }
 
-const Entry& entry(CollectiveKind kind, std::string_view mode) {
-    const std::string_view wanted = mode == "auto" ? rules_of_auto(kind).front().mode : mode;
+const Entry& entry(CollectiveKind kind, std::string_view recipe) {
+    const std::string_view wanted = recipe == "auto" ? rules_of_auto(kind).front().recipe : recipe;
     for (const Entry& entry : entries(kind)) {
-        if (entry.row.mode == wanted) return entry;
+        if (entry.row.name == wanted) return entry;
     }
-    assert(false && "the registry admits only modes that have a recipe");
+    assert(false && "the registry admits only recipes that there are");
     return entries(kind).front();
 }
 
@@ -80,14 +80,14 @@ ExprPtr ring_of_block_per_rank(const Site&) { return Slots::least(ir::nranks());
 
 void lower_composite(const ir::Call& composite, LoweringBuilder& builder) {
     const CollectiveKind kind = kind_of(composite);
-    const std::string& mode = ir::word(composite, "mode");
+    const std::string& recipe = ir::word(composite, "recipe");
     const Site at(Operands(composite), builder);
-    const TargetSize target_size = entry(kind, mode).target_size;
+    const TargetSize target_size = entry(kind, recipe).target_size;
     require_sizes(kind, at, target_size ? target_size(at) : nullptr);
-    if (mode == "auto") {
+    if (recipe == "auto") {
         lower_choice(at, rules_of_auto(kind));
     } else {
-        entry(kind, mode).lower(at);
+        entry(kind, recipe).lower(at);
     }
 }
 
@@ -116,8 +116,8 @@ const std::vector<Recipe>& recipes(CollectiveKind kind) {
     return table[static_cast<std::size_t>(kind)];
 }
 
-Reuse reuse_of(CollectiveKind kind, std::string_view mode) {
-    return collectives::entry(kind, mode).row.reuse;
+Reuse reuse_of(CollectiveKind kind, std::string_view recipe) {
+    return collectives::entry(kind, recipe).row.reuse;
 }
 
 std::string_view name(Reuse reuse) { return reuse == Reuse::at_once ? "at once" : "later"; }
@@ -132,16 +132,16 @@ bool result_fills_window(const CollectiveFacts& facts) {
 
 }  // namespace
 
-bool offers(CollectiveKind kind, std::string_view mode, Placement placement) {
+bool offers(CollectiveKind kind, std::string_view recipe, Placement placement) {
     const CollectiveFacts facts = facts_of(kind);
     switch (placement) {
         case Placement::separate: return true;
         case Placement::in_place: return !facts.is_counted();
         case Placement::window:
             return !facts.is_counted() &&
-                   collectives::entry(kind, mode).use == collectives::TargetUse::any;
+                   collectives::entry(kind, recipe).use == collectives::TargetUse::any;
         case Placement::into_window:
-            return result_fills_window(facts) && offers(kind, mode, Placement::window);
+            return result_fills_window(facts) && offers(kind, recipe, Placement::window);
     }
     return false;
 }

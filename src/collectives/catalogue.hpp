@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// All recipes, by collective and mode.
+// All recipes, by collective and name.
 #pragma once
 
 #include <vector>
@@ -67,16 +67,16 @@ std::vector<Entry> recipes();
 
 const std::vector<Entry>& entries(CollectiveKind kind);
 
-// The recipe of a mode; for mode=auto one of those that it chooses from, which all use the target
+// The recipe of that name; for `auto` one of those that it chooses from, which all use the target
 // in the same way.
-const Entry& entry(CollectiveKind kind, std::string_view mode);
+const Entry& entry(CollectiveKind kind, std::string_view recipe);
 
 // The collective that a composite op is, and back.
 CollectiveKind kind_of(const ir::Call& composite);
 std::string_view op_of(CollectiveKind kind);
 
-// Writes the primitive form of a composite call: requirements on its sizes, then the recipe of its
-// mode; mode=auto becomes a choice over sizes that are not known yet.
+// Writes the primitive form of a composite call: requirements on its sizes, then its
+// recipe; recipe=auto becomes a choice over sizes that are not known yet.
 void lower_composite(const ir::Call& composite, LoweringBuilder& builder);
 
 }  // namespace peal::collectives

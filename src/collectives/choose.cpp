@@ -30,10 +30,10 @@ ExprPtr condition_of(const Rule& rule, const Site& at) {
 
 namespace peal {
 
-std::string_view choose_mode(CollectiveKind kind, std::uint64_t bytes, int nranks) {
+std::string_view choose_recipe(CollectiveKind kind, std::uint64_t bytes, int nranks) {
     using namespace collectives;
     const auto list = fitting(rules_of_auto(kind), kind, Where::target, bytes, nranks);
-    return list.empty() ? rules_of_auto(kind).back().mode : list.front()->mode;
+    return list.empty() ? rules_of_auto(kind).back().recipe : list.front()->recipe;
 }
 
 }  // namespace peal

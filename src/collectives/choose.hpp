@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What mode=auto stands for: the rules of the table that are for a kernel's target, as conditions.
+// What recipe=auto stands for: the rules of the table that are for a kernel's target, as
+// conditions.
 #pragma once
 
 #include <span>

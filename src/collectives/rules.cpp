@@ -9,27 +9,27 @@ namespace {
 constexpr std::uint64_t kKiB = 1 << 10;
 constexpr std::uint64_t kMiB = 1 << 20;
 
-Rule target_rule(CollectiveKind kind, std::uint64_t max_bytes, int max_ranks, std::string mode) {
-    return {kind, Where::target, max_ranks, max_bytes, std::move(mode), 0, false};
+Rule target_rule(CollectiveKind kind, std::uint64_t max_bytes, int max_ranks, std::string recipe) {
+    return {kind, Where::target, max_ranks, max_bytes, std::move(recipe), 0, false};
 }
 
-Rule private_rule(CollectiveKind kind, std::uint64_t max_bytes, std::string mode,
+Rule private_rule(CollectiveKind kind, std::uint64_t max_bytes, std::string recipe,
                   std::uint64_t stage_bytes = 0, int max_ranks = kMaxRanks) {
-    return {kind, Where::staging, max_ranks, max_bytes, std::move(mode), stage_bytes, false};
+    return {kind, Where::staging, max_ranks, max_bytes, std::move(recipe), stage_bytes, false};
 }
 
 // Between two ranks what is staged has one reader, so staging all of it at once pays longer.
-Rule pair_rule(CollectiveKind kind, std::uint64_t max_bytes, std::string mode,
+Rule pair_rule(CollectiveKind kind, std::uint64_t max_bytes, std::string recipe,
                std::uint64_t stage_bytes = 0) {
-    return private_rule(kind, max_bytes, std::move(mode), stage_bytes, 2);
+    return private_rule(kind, max_bytes, std::move(recipe), stage_bytes, 2);
 }
 
-Rule reach_rule(CollectiveKind kind, int max_ranks, std::string mode) {
-    return {kind, Where::staging, max_ranks, Rule::kAny, std::move(mode), 0, true};
+Rule reach_rule(CollectiveKind kind, int max_ranks, std::string recipe) {
+    return {kind, Where::staging, max_ranks, Rule::kAny, std::move(recipe), 0, true};
 }
 
-Rule window_rule(CollectiveKind kind, std::uint64_t max_bytes, std::string mode) {
-    return {kind, Where::window, kMaxRanks, max_bytes, std::move(mode), 0, false};
+Rule window_rule(CollectiveKind kind, std::uint64_t max_bytes, std::string recipe) {
+    return {kind, Where::window, kMaxRanks, max_bytes, std::move(recipe), 0, false};
 }
 
 std::vector<Rule> all_rules() {
@@ -131,12 +131,12 @@ Placement carried_placement(const Rule& rule, Placement asked) {
         return asked == Placement::separate ? Placement::into_window : Placement::window;
     }
     const bool is_staged =
-        asked == Placement::window && !offers(rule.kind, rule.mode, Placement::window);
+        asked == Placement::window && !offers(rule.kind, rule.recipe, Placement::window);
     return is_staged ? Placement::in_place : asked;
 }
 
-bool may_reach(CollectiveKind kind, std::string_view mode) {
-    return !has_reduction(kind) && offers(kind, mode, Placement::into_window);
+bool may_reach(CollectiveKind kind, std::string_view recipe) {
+    return !has_reduction(kind) && offers(kind, recipe, Placement::into_window);
 }
 
 }  // namespace peal::collectives

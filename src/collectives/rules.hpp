@@ -2,7 +2,7 @@
 // The one table of which recipe is taken when.
 //
 // A recipe needs memory, and who calls it decides what memory there is. So a rule says for which
-// memory it is, and there are two views of the table: mode=auto takes the rules for `target`
+// memory it is, and there are two views of the table: recipe=auto takes the rules for `target`
 // (collectives/choose.hpp), a communicator those for `staging` and `window`, unless a profile
 // replaces them (comm/profile.hpp).
 #pragma once
@@ -40,8 +40,8 @@ struct Rule {
     Where where = Where::staging;
     int max_ranks = kMaxRanks;
     std::uint64_t max_bytes = kAny;
-    std::string mode;
-    std::uint64_t stage_bytes = 0;  // mode=pipeline: of a rank's staging window
+    std::string recipe;
+    std::uint64_t stage_bytes = 0;  // of a pipeline: of a rank's staging window
     // The private buffers are the windows of the recipe: the system copies between them. Only taken
     // where it can.
     bool reach = false;
@@ -61,6 +61,6 @@ std::vector<const Rule*> fitting(std::span<const Rule> rules, CollectiveKind kin
 Placement carried_placement(const Rule& rule, Placement asked);
 
 // Whether the recipe does nothing with its peers' data but copy it, so that a rule may reach.
-bool may_reach(CollectiveKind kind, std::string_view mode);
+bool may_reach(CollectiveKind kind, std::string_view recipe);
 
 }  // namespace peal::collectives

@@ -118,11 +118,11 @@ void Site::combine_from(const ExprPtr& peer, const Part& part) const {
 // ---------------------------------------------------------------------------- signals
 
 void Site::notify(const ExprPtr& peer, const ExprPtr& phase) const {
-    b.Notify(signal, peer, rank(), b.Epoch(signal) + phase);
+    b.Notify(signal, peer, rank(), b.Generation(signal) + phase);
 }
 
 void Site::wait(const ExprPtr& peer, const ExprPtr& phase) const {
-    b.Wait(signal, peer, b.Epoch(signal) + phase);
+    b.Wait(signal, peer, b.Generation(signal) + phase);
 }
 
 void Site::notify_peers(const ExprPtr& phase) const {

@@ -3,10 +3,10 @@
 // recipes are made of.
 //
 // Signals. Rank w tells rank p of its progress in one cell, signal[w] at p, by setting it to
-// epoch + phase. A recipe numbers its phases 1, 2, ... so that what w tells p only grows, waits for
-// "at least", and at the end advances the epoch past its last phase. So each cell has one writer
-// (and a cache line, see plan.hpp), nothing is ever reset, and the next call on the same signals
-// starts where this one ended.
+// generation + phase. A recipe numbers its phases 1, 2, ... so that what w tells p only grows,
+// waits for "at least", and at the end advances the generation past its last phase. So each cell
+// has one writer (and a cache line, see plan.hpp), nothing is ever reset, and the next call on the
+// same signals starts where this one ended.
 //
 // Contract. When a closed recipe (Reuse::at_once) is done on a rank, no peer reads or writes that
 // rank's target any more, and none will until that rank enters the next collective. So the target

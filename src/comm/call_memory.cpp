@@ -44,8 +44,9 @@ void CallMemory::own_next_lines(const Routine& routine, const CallPlace& place) 
 
 // ---------------------------------------------------------------------------- memory
 
-std::span<const BoundBuffer> CallMemory::bind(const Request& request, const Routine& routine,
-                                              const CallPlace& place) {
+std::span<const engine::BoundBuffer> CallMemory::bind(const Request& request,
+                                                      const Routine& routine,
+                                                      const CallPlace& place) {
     const Routine::Wiring& wiring = routine.wiring;
     const std::uint64_t stride = memory_.rank_stride();
     if (bound_.size() <= static_cast<std::size_t>(wiring.tiles)) bound_.resize(wiring.tiles + 1U);
@@ -53,7 +54,7 @@ std::span<const BoundBuffer> CallMemory::bind(const Request& request, const Rout
         at(wiring.arguments[i]) = {.base = request.arguments[i]};
     }
     if (wiring.data >= 0) {
-        BoundBuffer& data = at(wiring.data);
+        engine::BoundBuffer& data = at(wiring.data);
         data.base = data_of(request, routine, place);
         data.rank_stride = stride;
         if (routine.staging == Staging::window) data.rank_stride = request.window.rank_stride;
@@ -65,7 +66,7 @@ std::span<const BoundBuffer> CallMemory::bind(const Request& request, const Rout
     return bound_;
 }
 
-std::span<const BoundBuffer> CallMemory::bind(const KernelRequest& request) {
+std::span<const engine::BoundBuffer> CallMemory::bind(const KernelRequest& request) {
     bound_.assign(request.memory.begin(), request.memory.end());
     bound_.push_back({.base = tiles_.data(), .rank_stride = tile_stride(*request.tape->plan)});
     return bound_;

@@ -42,8 +42,8 @@ public:
 
     CallPlace take(const Routine& routine) { return place_call(turns_, routine); }
     void give_back(const Routine& routine, const CallPlace& place) {
-        advance_generation(routine.plan, static_cast<std::size_t>(routine.wiring.signal),
-                           generations_[place.turn.slot]);
+        engine::advance_generation(routine.plan, static_cast<std::size_t>(routine.wiring.signal),
+                                   generations_[place.turn.slot]);
         end_call(turns_, routine, place);
     }
 
@@ -57,9 +57,9 @@ public:
 
     // False: the machine has not got as much.
     bool reserve_tiles(std::uint64_t bytes) { return tiles_.size() >= bytes || grow_tiles(bytes); }
-    std::span<const BoundBuffer> bind(const Request& request, const Routine& routine,
-                                      const CallPlace& place);
-    std::span<const BoundBuffer> bind(const KernelRequest& request);
+    std::span<const engine::BoundBuffer> bind(const Request& request, const Routine& routine,
+                                              const CallPlace& place);
+    std::span<const engine::BoundBuffer> bind(const KernelRequest& request);
 
     // Brings the lines here in which this rank rings others in the next turn, and what it will put
     // beside them if the next call is like this one.
@@ -72,7 +72,9 @@ private:
         return settle_reach();
     }
     bool settle_reach();
-    BoundBuffer& at(std::int16_t buffer) { return bound_[static_cast<std::size_t>(buffer)]; }
+    engine::BoundBuffer& at(std::int16_t buffer) {
+        return bound_[static_cast<std::size_t>(buffer)];
+    }
     std::byte* data_of(const Request& request, const Routine& routine, const CallPlace& place);
     void first_touch(bool& is_touched, std::byte* all, std::uint64_t bytes) const;
     std::byte* show_result(const Request& request, const Routine& routine, const CallPlace& place);
@@ -88,7 +90,7 @@ private:
     // Whether this rank has touched its part of the memory for staging. Many communicators never
     // stage anything.
     bool has_ring_ = false, has_bulk_ = false;
-    std::vector<BoundBuffer> bound_;
+    std::vector<engine::BoundBuffer> bound_;
     std::vector<std::byte> tiles_;
 };
 

@@ -48,7 +48,7 @@ int Communicator::rank() const { return queue_->group().rank(); }
 int Communicator::nranks() const { return queue_->group().nranks(); }
 std::string_view Communicator::profile() const { return queue_->group().table()->origin; }
 std::string Communicator::recipe(const Call& call) const {
-    return queue_->group().routine_of(call)->collective.mode;
+    return queue_->group().routine_of(call)->collective.recipe;
 }
 void Communicator::set_timeout(std::chrono::milliseconds timeout) {
     queue_->group().progress().diagnosis().set_timeout(timeout);

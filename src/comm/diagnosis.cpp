@@ -241,9 +241,9 @@ std::string Diagnosis::own_call() const {
 
 // The wait that did not pass, with the value that this run makes of it, and what it sees.
 std::string Diagnosis::own_wait() const {
-    const Standing here = standing_of(call_.core);
-    std::string text =
-        fmt::format("\n    {}\n    {}", instruction_note(here), reason_note(here, {}));
+    const engine::Standing here = engine::standing_of(call_.core);
+    std::string text = fmt::format("\n    {}\n    {}", engine::instruction_note(here),
+                                   engine::reason_note(here, {}));
     if (call_.phase == CallAtHand::Phase::kernel) return text + ringers();
     return text + fmt::format(", waits for {}", in_world(ringer_of(call_.core.op())));
 }

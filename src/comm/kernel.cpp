@@ -21,7 +21,7 @@ using comm::KernelState;
 
 struct comm::KernelState {
     Plan plan;
-    Tape tape;
+    engine::Tape tape;
     std::uint64_t identity = 0;  // the same on every rank
     std::uint64_t group = 0;     // Group::id() of its communicator
     PlanOf plan_of;              // for reports
@@ -39,7 +39,7 @@ namespace {
 // windows, signals and generations are the same everywhere, the verifier has seen to.
 std::uint64_t identity(const ir::Program& program, std::string_view kernel,
                        const Bindings& bindings) {
-    Digest digest;
+    base::Digest digest;
     digest.add(print(program)).add(kernel);
     for (const auto& [name, value] : bindings.integers)
         digest.add(fmt::format("{}={}", name, value));
@@ -52,26 +52,26 @@ std::uint64_t identity(const ir::Program& program, std::string_view kernel,
 }
 
 std::uint64_t identity(const std::vector<Plan>& plans) {
-    Digest digest;
+    base::Digest digest;
     for (const Plan& plan : plans) digest.add(peal::digest(plan));
     return digest.half();
 }
 
-Offer offer_of(const KernelArgument& argument) {
+engine::Offer offer_of(const KernelArgument& argument) {
     if (argument.symmetric != nullptr) {
-        return {.kind = Offer::Kind::symmetric, .bytes = argument.symmetric->bytes()};
+        return {.kind = engine::Offer::Kind::symmetric, .bytes = argument.symmetric->bytes()};
     }
     const ConstMemory& memory = argument.argument;
-    return {.kind = Offer::Kind::argument,
+    return {.kind = engine::Offer::Kind::argument,
             .data = memory.data,
             .bytes = memory.count * bytes_of(memory.element),
             .element = memory.element,
             .is_writable = argument.is_writable};
 }
 
-BoundBuffer bind(const Plan& plan, const Buffer& buffer, const KernelArgument& argument,
-                 const comm::Group& group) {
-    if (const auto wrong = misfit(buffer, offer_of(argument))) {
+engine::BoundBuffer bind(const Plan& plan, const Buffer& buffer, const KernelArgument& argument,
+                         const comm::Group& group) {
+    if (const auto wrong = engine::misfit(buffer, offer_of(argument))) {
         reject(plan, fmt::format("{} '{}': expected {}, found {}", name(buffer.kind), buffer.name,
                                  wrong->expected, wrong->found));
     }
@@ -85,7 +85,8 @@ BoundBuffer bind(const Plan& plan, const Buffer& buffer, const KernelArgument& a
             is_signal ? Inside::of(*argument.symmetric).generation : 0};
 }
 
-BoundMemory whole_memory(const Buffer& buffer, const BoundBuffer& bound, const comm::Group& group) {
+engine::BoundMemory whole_memory(const Buffer& buffer, const engine::BoundBuffer& bound,
+                                 const comm::Group& group) {
     const std::uint64_t bytes =
         buffer.kind == BufferKind::argument
             ? buffer.bytes
@@ -105,7 +106,7 @@ comm::KernelRequest request_for(const KernelAt& kernel, std::span<const KernelAr
     }
     comm::KernelRequest request{&state.tape, {}, {}, group.site(kernel.at), &state.plan_of};
     std::vector<std::uint64_t> windows;  // by number
-    std::vector<BoundMemory> bound;
+    std::vector<engine::BoundMemory> bound;
     bound.reserve(plan.buffers.size());
     for (std::size_t b = 0; b < plan.buffers.size(); ++b) {
         const Buffer& buffer = plan.buffers[b];
@@ -115,7 +116,7 @@ comm::KernelRequest request_for(const KernelAt& kernel, std::span<const KernelAr
             windows.push_back(Inside::of(*arguments[b].symmetric).number);
         }
     }
-    if (const auto alias = alias_among(bound)) reject(plan, *alias);
+    if (const auto alias = engine::alias_among(bound)) reject(plan, *alias);
     request.stamp = comm::kernel_stamp(state.identity, comm::windows_word(windows));
     return request;
 }
@@ -123,7 +124,8 @@ comm::KernelRequest request_for(const KernelAt& kernel, std::span<const KernelAr
 // Each rank has made its own plan only. That another rank's cannot be made is its own to say.
 void record_all(const ir::Program& program, std::string_view name, const Bindings& bindings,
                 int nranks) try {
-    if (records_runs()) record_set(compile(program, name, bindings, nranks), CallOrder::free);
+    if (engine::records_runs())
+        engine::record_set(compile(program, name, bindings, nranks), engine::CallOrder::free);
 } catch (const Error&) {
 }
 
@@ -131,7 +133,7 @@ std::shared_ptr<KernelState> make_state(Plan plan, std::uint64_t identity,
                                         const comm::Group& group) {
     auto state = std::make_shared<KernelState>();
     state->plan = std::move(plan);
-    record_run(state->plan);
+    engine::record_run(state->plan);
     state->tape.read(state->plan);
     state->identity = identity;
     state->group = group.id();
@@ -142,9 +144,9 @@ std::shared_ptr<KernelState> make_state(Plan plan, std::uint64_t identity,
 
 Kernel Communicator::kernel(const ir::Program& program, std::string_view name,
                             const Bindings& bindings) {
-    const auto lowered = std::make_shared<const LoweredKernel>(program, name);
+    const auto lowered = std::make_shared<const plan::LoweredKernel>(program, name);
     const auto plan_of = [lowered, bindings, n = nranks()](int r) {
-        return compile_rank(*lowered, bindings, r, n);
+        return plan::compile_rank(*lowered, bindings, r, n);
     };
     record_all(program, name, bindings, nranks());
     auto state = make_state(plan_of(rank()), identity(program, name, bindings), queue_->group());
@@ -158,9 +160,9 @@ Kernel Communicator::kernel(const std::vector<Plan>& plans) {
                                               nranks(), plans.size()));
     }
     validate(plans);
-    if (records_runs()) record_set(for_host(plans), CallOrder::free);
-    return Kernel(make_state(for_host(plans[static_cast<std::size_t>(rank())]), identity(plans),
-                             queue_->group()));
+    if (engine::records_runs()) engine::record_set(plan::for_host(plans), engine::CallOrder::free);
+    return Kernel(make_state(plan::for_host(plans[static_cast<std::size_t>(rank())]),
+                             identity(plans), queue_->group()));
 }
 
 void Communicator::run(KernelAt kernel, std::span<const KernelArgument> arguments) {
@@ -170,9 +172,10 @@ void Communicator::run(KernelAt kernel, std::span<const KernelArgument> argument
     const comm::KernelRequest request = request_for(kernel, arguments, group);
     group.progress().meet(request.stamp, request.site);  // all agree on it
     group.progress().run(request);
-    advance_generations(Inside::of(kernel.kernel).plan, [&](std::size_t b) -> std::int64_t& {
-        return Inside::of(*arguments[b].symmetric).generation;
-    });
+    engine::advance_generations(Inside::of(kernel.kernel).plan,
+                                [&](std::size_t b) -> std::int64_t& {
+                                    return Inside::of(*arguments[b].symmetric).generation;
+                                });
 }
 
 // ---------------------------------------------------------------------------- prepared
@@ -206,14 +209,14 @@ PreparedKernel Communicator::prepare(KernelAt kernel, std::span<const KernelArgu
 void PreparedKernel::run() {
     const comm::Queue::Use use(*state_->queue);
     state_->queue->drain();
-    std::vector<BoundBuffer>& memory = state_->request.memory;
+    std::vector<engine::BoundBuffer>& memory = state_->request.memory;
     for (std::size_t b = 0; b < memory.size(); ++b) {
         if (state_->signals[b]) memory[b].generation = Inside::of(*state_->signals[b]).generation;
     }
     state_->queue->group().progress().run_in_turn(state_->request);
-    advance_generations(Inside::of(state_->kernel).plan, [&](std::size_t b) -> std::int64_t& {
-        return Inside::of(*state_->signals[b]).generation;
-    });
+    engine::advance_generations(
+        Inside::of(state_->kernel).plan,
+        [&](std::size_t b) -> std::int64_t& { return Inside::of(*state_->signals[b]).generation; });
 }
 
 }  // namespace peal

@@ -63,7 +63,7 @@ bool PeerMemory::fetch(std::byte* to, int rank, std::uint64_t offset, std::uint6
     const std::uint64_t from = address_of(rank).load(std::memory_order_relaxed) + offset;
     return guarded([&] {
         if (!is_in_this_process(rank)) return copy_from_process(to, process_of(rank), from, bytes);
-        kernels::copy_bytes(to, reinterpret_cast<const void*>(from), bytes);
+        engine::kernels::copy_bytes(to, reinterpret_cast<const void*>(from), bytes);
         return true;
     });
 }
@@ -72,7 +72,7 @@ bool PeerMemory::put(int rank, std::uint64_t offset, const std::byte* from, std:
     const std::uint64_t to = address_of(rank).load(std::memory_order_relaxed) + offset;
     return guarded([&] {
         if (!is_in_this_process(rank)) return copy_to_process(process_of(rank), to, from, bytes);
-        kernels::copy_bytes(reinterpret_cast<void*>(to), from, bytes);
+        engine::kernels::copy_bytes(reinterpret_cast<void*>(to), from, bytes);
         return true;
     });
 }

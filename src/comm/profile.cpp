@@ -28,7 +28,7 @@ Json json_of(const Rule& rule) {
     if (rule.where == Where::window) json["on_window"] = true;
     if (rule.max_ranks != kMaxRanks) json["max_ranks"] = rule.max_ranks;
     if (rule.max_bytes != Rule::kAny) json["max_bytes"] = rule.max_bytes;
-    json["mode"] = rule.mode;
+    json["recipe"] = rule.recipe;
     if (rule.stage_bytes != 0) json["stage_bytes"] = rule.stage_bytes;
     if (rule.reach) json["reach"] = true;
     return json;
@@ -37,14 +37,17 @@ Json json_of(const Rule& rule) {
 bool has_recipe(const Rule& rule) {
     const auto& list = recipes(rule.kind);
     return std::any_of(list.begin(), list.end(),
-                       [&](const Recipe& recipe) { return recipe.mode == rule.mode; });
+                       [&](const Recipe& recipe) { return recipe.name == rule.recipe; });
 }
 
 bool is_offered(const Rule& rule) {
-    if (rule.reach) return may_reach(rule.kind, rule.mode);
+    if (rule.reach) return may_reach(rule.kind, rule.recipe);
     const Placement asked = rule.where == Where::window ? Placement::window : Placement::separate;
-    return offers(rule.kind, rule.mode, collectives::carried_placement(rule, asked));
+    return offers(rule.kind, rule.recipe, collectives::carried_placement(rule, asked));
 }
+
+// What older profiles call a recipe.
+constexpr const char* kOldRecipe = "mode";
 
 class RuleReader {
 public:
@@ -55,7 +58,8 @@ public:
         if (!json_.is_object()) fail("expected an object");
         for (const auto& [key, value] : json_.items()) {
             if (key != "collective" && key != "on_window" && key != "max_ranks" &&
-                key != "max_bytes" && key != "mode" && key != "stage_bytes" && key != "reach") {
+                key != "max_bytes" && key != "recipe" && key != kOldRecipe &&
+                key != "stage_bytes" && key != "reach") {
                 fail(fmt::format("unknown word '{}'", key));
             }
         }
@@ -68,11 +72,11 @@ public:
         rule.where = where_of(on_window);
         rule.max_ranks = static_cast<int>(number("max_ranks", kMaxRanks, kMaxRanks));
         rule.max_bytes = number("max_bytes", Rule::kAny, Rule::kAny);
-        rule.mode = text("mode");
+        rule.recipe = text(json_.contains(kOldRecipe) ? kOldRecipe : "recipe");
         rule.reach = flag("reach");
         if (rule.reach && on_window) fail("'reach' is for private buffers");
         if (!has_recipe(rule) || !is_offered(rule)) {
-            fail(fmt::format("{} has no recipe '{}'{}", collective, rule.mode,
+            fail(fmt::format("{} has no recipe '{}'{}", collective, rule.recipe,
                              on_window    ? " on a window"
                              : rule.reach ? " that reaches private buffers"
                                           : ""));
@@ -123,7 +127,7 @@ void require_complete(const Table& table) {
 constexpr std::uint64_t kMostBytes = 16 << 20;
 
 Table table_in(const std::string& path) {
-    return table_from_json(read_text(path, kMostBytes, "profile"), path);
+    return table_from_json(base::read_text(path, kMostBytes, "profile"), path);
 }
 
 }  // namespace

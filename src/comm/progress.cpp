@@ -91,13 +91,13 @@ void Progress::fail_for_tiles(std::uint64_t bytes) {
 // ---------------------------------------------------------------------------- carrying out
 
 // A kernel of the user's: its windows are shared, and its cells are its own.
-struct Progress::KernelSupplier : PlainSupplier {
+struct Progress::KernelSupplier : engine::PlainSupplier {
     explicit KernelSupplier(Progress& progress) : progress(progress) {}
-    bool wait(const Core&) {
+    bool wait(const engine::Core&) {
         progress.wait_for_ring();
         return true;
     }
-    void rang(const Core& core) {
+    void rang(const engine::Core& core) {
         const Members& members = progress.members_;
         ring_if_asleep(*members.world, members.in_world(core.last().dst.rank));
     }
@@ -110,7 +110,7 @@ struct Progress::KernelSupplier : PlainSupplier {
 struct Progress::CallSupplier : KernelSupplier {
     CallSupplier(Progress& progress, Manner manner) : KernelSupplier(progress), manner(manner) {}
 
-    bool wait(const Core&) {
+    bool wait(const engine::Core&) {
         if (manner == Manner::leaves) return false;
         if (manner == Manner::polls) return !progress.stands();
         if (std::exchange(is_first_wait, false)) {  // there is nothing else to do
@@ -120,7 +120,7 @@ struct Progress::CallSupplier : KernelSupplier {
         return true;
     }
     void rings(std::byte* cell) { seal_at(cell).store(progress.seal_, std::memory_order_relaxed); }
-    void heard(const Op& wait, std::byte* cell) {
+    void heard(const engine::Op& wait, std::byte* cell) {
         const Seal found = seal_at(cell).load(std::memory_order_relaxed);
         if (found != progress.seal_) [[unlikely]]
             progress.diagnosis_.expect_same_calls(ringer_of(wait));
@@ -136,7 +136,7 @@ struct Progress::CallSupplier : KernelSupplier {
         }
     }
     static std::atomic_ref<Seal> seal_at(std::byte* cell) {
-        return detail::atomic_at<Seal>(cell - sizeof(Seal));
+        return engine::detail::atomic_at<Seal>(cell - sizeof(Seal));
     }
 
     Manner manner;
@@ -146,7 +146,7 @@ struct Progress::CallSupplier : KernelSupplier {
 bool Progress::carry_on(Manner manner) {
     while (call_.phase != Phase::idle) {
         CallSupplier supplier(*this, manner);
-        if (drive(call_.core, supplier) == Driven::set_aside) return false;
+        if (engine::drive(call_.core, supplier) == engine::Driven::set_aside) return false;
         memory_.give_back(*call_.routine, call_.place);
         if (call_.phase == Phase::meeting) {
             proceed();
@@ -178,7 +178,7 @@ bool Progress::looks_again() const {
         call_.phase != Phase::kernel && call_.routine->sync != SyncPattern::all_from_root;
     if (spinning_pays(*members_.world) || !is_wanted_next) return !call_.core.is_blocked();
     const int core = sched_getcpu();
-    const auto is_on_this_core = [&](const Place& cell) {
+    const auto is_on_this_core = [&](const engine::Address& cell) {
         const auto ringer = static_cast<int>(cell.offset / kCacheLineBytes);
         const RankRecord& record = members_.world->header().ranks[members_.in_world(ringer)];
         return record.core.load(std::memory_order_relaxed) == core;
@@ -233,7 +233,7 @@ void Progress::log_call() const {
         what = describe(call_.stamp);
         how = &routine == meeting_.get()
                   ? "all meet"
-                  : fmt::format("{}, {} bytes", routine.collective.mode, message_bytes(routine));
+                  : fmt::format("{}, {} bytes", routine.collective.recipe, message_bytes(routine));
     }
     const std::string line = fmt::format("peal: rank {}: call {}: {}{}: {}, {:.1f} us\n",
                                          members_.rank, call_.place.turn.number, what,
@@ -250,7 +250,7 @@ void Progress::run(const KernelRequest& request) {
     reserve_tiles(tile_room(*request.tape->plan));
     call_.core.start(*request.tape, memory_.bind(request));
     KernelSupplier supplier(*this);
-    drive(call_.core, supplier);
+    engine::drive(call_.core, supplier);
     note_end();
     call_.phase = Phase::idle;
 }

@@ -13,8 +13,8 @@
 
 #include "comm/group.hpp"
 #include "comm/window.hpp"
+#include "engine/aliases.hpp"
 #include "engine/binding.hpp"
-#include "engine/overlap.hpp"
 
 namespace peal::comm {
 namespace {
@@ -90,8 +90,8 @@ Placement placement_of(const Call& call, std::uint64_t count, int rank) {
     if (has_form_in_place && lies_in_place(call, count * element_bytes, rank)) {
         return Placement::in_place;
     }
-    if (overlap(call.input, call.input_count * element_bytes, call.output,
-                call.output_count * element_bytes)) {
+    if (engine::overlap(call.input, call.input_count * element_bytes, call.output,
+                        call.output_count * element_bytes)) {
         reject(call, has_form_in_place
                          ? "input and output overlap, but not as an in-place call needs it"
                          : "input and output overlap; there is no in-place form");
@@ -105,11 +105,11 @@ void check_buffer(const Call& call, std::string_view which, const void* data, st
                   std::uint64_t expected) {
     const std::uint64_t element_bytes = bytes_of(call.element);
     const Buffer wanted{.name = {}, .element = call.element, .bytes = expected * element_bytes};
-    const Offer offered{.kind = Offer::Kind::argument,
-                        .data = data,
-                        .bytes = found * element_bytes,
-                        .element = call.element};
-    if (const auto wrong = misfit(wanted, offered)) {
+    const engine::Offer offered{.kind = engine::Offer::Kind::argument,
+                                .data = data,
+                                .bytes = found * element_bytes,
+                                .element = call.element};
+    if (const auto wrong = engine::misfit(wanted, offered)) {
         reject(call,
                fmt::format("{}: expected {}, found {}", which, wrong->expected, wrong->found));
     }

@@ -32,15 +32,17 @@ struct Request {
 };
 
 // Whose ring a wait of a routine's lacks: each cell of its signal has one writer.
-inline int ringer_of(const Op& wait) { return static_cast<int>(wait.dst.offset / kCacheLineBytes); }
+inline int ringer_of(const engine::Op& wait) {
+    return static_cast<int>(wait.dst.offset / kCacheLineBytes);
+}
 
 // A kernel's plan for any rank of the communicator, in the group's ranks. Empty: not known.
 using PlanOf = std::function<Plan(int rank)>;
 
 // A kernel's plan, ready to run, with everything bound but the tile memory.
 struct KernelRequest {
-    const Tape* tape = nullptr;
-    std::vector<BoundBuffer> memory;
+    const engine::Tape* tape = nullptr;
+    std::vector<engine::BoundBuffer> memory;
     Stamp stamp;
     std::uint32_t site = 0;
     const PlanOf* plan_of = nullptr;
@@ -56,7 +58,7 @@ struct CallAtHand {
     CallPlace place;
     const Routine* routine = nullptr;  // the request's, or that of the meeting before it
     const PlanOf* plan_of = nullptr;   // the kernel's
-    Core core;
+    engine::Core core;
 };
 
 }  // namespace peal::comm

@@ -19,7 +19,7 @@ namespace {
 Collective collective_of(const Shape& shape, const Rule& rule) {
     Collective collective;
     collective.kind = shape.kind;
-    collective.mode = rule.mode;
+    collective.recipe = rule.recipe;
     collective.element = shape.element;
     collective.op = shape.op;
     collective.count = facts_of(shape.kind).is_counted() ? 0 : shape.count;
@@ -39,18 +39,18 @@ bool is_empty(const Shape& shape) {
 Collective barrier_of(const Table& table, int nranks) {
     Collective barrier;
     barrier.kind = CollectiveKind::barrier;
-    barrier.mode = table.choices(CollectiveKind::barrier, false, 0, nranks).front()->mode;
+    barrier.recipe = table.choices(CollectiveKind::barrier, false, 0, nranks).front()->recipe;
     return barrier;
 }
 
 bool is_closed(const Collective& collective) {
-    return reuse_of(collective.kind, collective.mode) == Reuse::at_once;
+    return reuse_of(collective.kind, collective.recipe) == Reuse::at_once;
 }
 
 // Whether each sender has a box of its own in the window, and it fits in a line with the signal.
 bool fits_in_lines(const Routine& routine, std::uint64_t window_bytes, int nranks) {
     const collectives::Entry& recipe =
-        collectives::entry(routine.shape.kind, routine.collective.mode);
+        collectives::entry(routine.shape.kind, routine.collective.recipe);
     return recipe.use == collectives::TargetUse::stages_in_boxes &&
            routine.shape.count * bytes_of(routine.shape.element) <= kLinePayload &&
            window_bytes <= static_cast<std::uint64_t>(nranks) * kCacheLineBytes;
@@ -71,7 +71,7 @@ bool settle(Routine& routine, bool reaches, bool closed, int nranks, const Routi
         routine.staging = Staging::none;
     } else if (reaches) {
         routine.staging = Staging::reach;
-        assert(closed && reachable(routine.plan));  // see may_reach()
+        assert(closed && engine::reachable(routine.plan));  // see may_reach()
     } else if (routine.collective.placement == Placement::window) {
         routine.staging = Staging::window;
     } else if (closed) {
@@ -156,12 +156,12 @@ std::unique_ptr<Routine> make_routine(const Shape& shape, const Table& table, in
         routine->collective = carried_out;
         routine->sync = sync_in(carried_out.kind);
         describe_buffers(*routine, wanted, rank, nranks);
-        routine->plan = compile_rank(carried_out, rank, nranks);
+        routine->plan = plan::compile_rank(carried_out, rank, nranks);
         if (!settle(*routine, rule->reach, is_closed(carried_out), nranks, limits)) continue;
-        routine->tape.read(
-            routine->plan,
-            routine->staging == Staging::reach ? Tape::Windows::reached : Tape::Windows::shared,
-            Tape::Cells::grow);
+        routine->tape.read(routine->plan,
+                           routine->staging == Staging::reach ? engine::Tape::Windows::reached
+                                                              : engine::Tape::Windows::shared,
+                           engine::Tape::Cells::grow);
         routine->wiring = wiring_of(routine->plan);
         return routine;
     }
@@ -172,8 +172,8 @@ std::unique_ptr<Routine> make_routine(const Shape& shape, const Table& table, in
 
 const RoutinePtr& Routines::make(const Shape& shape) {
     RoutinePtr routine = make_routine(shape, *table_, rank_, nranks_, limits_);
-    record_run(routine->plan);
-    record_compiled(nranks_, CallOrder::free, routine->collective);
+    engine::record_run(routine->plan);
+    engine::record_compiled(nranks_, engine::CallOrder::free, routine->collective);
     if (count_ >= kMost) forget();
     if (2 * (count_ + 1) > slots_.size()) grow();
     ++count_;

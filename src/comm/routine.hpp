@@ -45,7 +45,7 @@ struct Routine {
     std::uint64_t input_count = 0, output_count = 0;
     bool needs_input = true, needs_output = true;  // on this rank
     Plan plan;
-    Tape tape;
+    engine::Tape tape;
 
     // The plan's buffers by their part; -1: there is none.
     struct Wiring {

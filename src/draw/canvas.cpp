@@ -21,7 +21,7 @@ void Canvas::put(std::size_t line, std::size_t column, std::string_view text, St
     if (lines_.size() <= line) lines_.resize(line + 1);
     std::vector<Glyph>& glyphs = lines_[line];
     for (std::size_t at = 0; at < text.size(); ++column) {
-        const std::size_t bytes = decode_utf8(text, at).bytes;
+        const std::size_t bytes = base::decode_utf8(text, at).bytes;
         if (glyphs.size() <= column) glyphs.resize(column + 1);
         glyphs[column] = {std::string(text.substr(at, bytes)), style};
         at += bytes;

@@ -8,11 +8,11 @@
 
 #include <fmt/format.h>
 
-#include "draw/label.hpp"
 #include "draw/layout.hpp"
 #include "draw/memory.hpp"
 #include "draw/signals.hpp"
 #include "plan/access.hpp"
+#include "plan/text.hpp"
 
 namespace peal::draw {
 namespace {
@@ -30,7 +30,7 @@ EventKind kind_of(const Action& action) {
     if (std::holds_alternative<Notify>(action)) return EventKind::notify;
     if (std::holds_alternative<Wait>(action)) return EventKind::wait;
     bool touches_data = false;
-    for_each_range(action, [&](const Range&) { touches_data = true; });
+    plan::for_each_range(action, [&](const Range&) { touches_data = true; });
     return touches_data ? EventKind::data : EventKind::pipe;
 }
 
@@ -135,7 +135,7 @@ private:
         const auto* wait = std::get_if<Wait>(&what.action);
         const Cell* cell = notify ? &notify->cell : wait ? &wait->cell : nullptr;
         const std::int64_t generation = cell ? signals_.generation(step, cell->buffer) : 0;
-        std::string text = short_label(what, plan_of(step, stages_), generation);
+        std::string text = plan::brief_text(what, plan_of(step, stages_), generation);
         if (!blocked) return text;
         return wait ? fmt::format("{}, sees {}", text, signals_.seen(step, *cell))
                     : text + ", never set";

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // A counterexample as a space-time diagram: one lane per rank, time downwards. It knows what is to
-// be seen and in which row; terminal.hpp and svg.hpp draw it.
+// be seen and in which row; pictures.hpp draws it.
 #pragma once
 
 #include <cstddef>
@@ -64,5 +64,10 @@ std::vector<std::string> meanwhile_lines(const Diagram& diagram);
 
 // "rank 1", "ranks 1, 4..7"
 std::string ranks_text(const std::vector<std::int32_t>& ranks);
+
+// Kept are what clashes, what touches the same memory, and the signals between the ranks that
+// clash. Other ranks become a line each, "rank 2 meanwhile: 14 steps", and other steps of a rank
+// one event, "14 steps". A diagram of few events stays as it is.
+Diagram folded(const Diagram& diagram);
 
 }  // namespace peal::draw

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "draw/fold.hpp"
+#include "draw/diagram.hpp"
 
 #include <algorithm>
 

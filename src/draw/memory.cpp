@@ -51,9 +51,10 @@ std::vector<Access> accesses_of(const Step& step, const std::vector<CheckStage>&
     if (instruction == nullptr) return caller_accesses(step, stage, plan_of(step, stages));
     std::vector<Access> list;
     const auto add = [&](const Range& range, bool writes) {
-        if (!is_tile(range)) list.push_back({range.rank, memory_of(stage, range.buffer), writes});
+        if (!plan::is_tile(range))
+            list.push_back({range.rank, memory_of(stage, range.buffer), writes});
     };
-    for_each_access(
+    plan::for_each_access(
         instruction->action, [&](const Range& range) { add(range, false); },
         [&](const Range& range) { add(range, true); });
     if (const auto* notify = std::get_if<Notify>(&instruction->action)) {

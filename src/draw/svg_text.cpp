@@ -10,7 +10,7 @@ namespace peal::draw {
 std::string escape_xml(std::string_view text) {
     std::string escaped;
     for (std::size_t at = 0; at < text.size();) {
-        const Utf8Char next = decode_utf8(text, at);
+        const base::Utf8Char next = base::decode_utf8(text, at);
         const bool is_text = next.valid && next.code >= 0x20 && next.code < 0xfffe;
         switch (next.code) {
             case '&': escaped += "&amp;"; break;

@@ -14,8 +14,8 @@ std::string clip(std::string_view text, std::size_t width, std::string_view elli
     const std::size_t room = width - std::min(width, width_of(ellipsis));
     std::size_t bytes = 0;
     for (std::size_t columns = 0; bytes < text.size();) {
-        const Utf8Char next = decode_utf8(text, bytes);
-        columns += static_cast<std::size_t>(display_width(next.code));
+        const base::Utf8Char next = base::decode_utf8(text, bytes);
+        columns += static_cast<std::size_t>(base::display_width(next.code));
         if (columns > room) break;
         bytes += next.bytes;
     }
@@ -27,8 +27,8 @@ std::string clip(std::string_view text, std::size_t width, std::string_view elli
 std::size_t width_of(std::string_view text) {
     std::size_t columns = 0;
     for (std::size_t at = 0; at < text.size();) {
-        const Utf8Char next = decode_utf8(text, at);
-        columns += static_cast<std::size_t>(display_width(next.code));
+        const base::Utf8Char next = base::decode_utf8(text, at);
+        columns += static_cast<std::size_t>(base::display_width(next.code));
         at += next.bytes;
     }
     return columns;

@@ -9,7 +9,7 @@
 
 #include "peal/program.hpp"
 
-namespace peal::emitter {
+namespace peal::emit {
 namespace {
 
 using ir::VarPtr;
@@ -132,7 +132,7 @@ FrameNames::FrameNames(const Frame& frame, CppText& text) {
     generation = text.fresh("generation");
     const bool one = frame.signals.size() == 1;
     for (const VarPtr& signal : frame.signals) {
-        text.set_epoch(signal->name, text.fresh(one ? "epoch" : signal->name + "_epoch"));
+        text.set_generation(signal->name, text.fresh(one ? "base" : signal->name + "_base"));
     }
 }
 
@@ -180,4 +180,4 @@ std::string heading_of(const Frame& frame, pto::Device device) {
            "#include \"tensor.h\"\n";
 }
 
-}  // namespace peal::emitter
+}  // namespace peal::emit

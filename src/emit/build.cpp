@@ -12,7 +12,7 @@
 #include "peal/ops.hpp"
 #include "peal/program.hpp"
 
-namespace peal::emitter {
+namespace peal::emit {
 namespace {
 
 using namespace ir;  // NOLINT: reads the IR
@@ -330,7 +330,7 @@ private:
                              span_});
         } else if (call.op == ops::kAdvance) {
             steps.push_back(
-                {AdvanceEpoch{var_of(operand(call, "signal")), operand(call, "by")}, span_});
+                {AdvanceGeneration{var_of(operand(call, "signal")), operand(call, "by")}, span_});
         } else if (call.op == ops::kRequire) {
             add_requirement(call, steps);
         } else {
@@ -372,4 +372,4 @@ DeviceProgram build_steps(const Kernel& kernel, const Facts& facts, const Troubl
     return Builder(kernel, facts, trouble).build();
 }
 
-}  // namespace peal::emitter
+}  // namespace peal::emit

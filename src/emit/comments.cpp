@@ -11,7 +11,7 @@
 #include "peal/ops.hpp"
 #include "peal/program.hpp"
 
-namespace peal::emitter {
+namespace peal::emit {
 namespace {
 
 using namespace ir;  // NOLINT: reads the IR
@@ -108,4 +108,4 @@ std::string describe(const Loop& loop) {
     return "Tell every peer.";
 }
 
-}  // namespace peal::emitter
+}  // namespace peal::emit

@@ -8,7 +8,7 @@
 
 #include "peal/ops.hpp"
 
-namespace peal::emitter {
+namespace peal::emit {
 namespace {
 
 using namespace ir;  // NOLINT: reads the IR
@@ -116,7 +116,7 @@ std::string CppText::name(const std::string& variable) {
     return it != names_.end() ? it->second : declare(variable);
 }
 
-std::string CppText::epoch(const std::string& signal) const { return epochs_.at(signal); }
+std::string CppText::generation(const std::string& signal) const { return generations_.at(signal); }
 
 // ---------------------------------------------------------------------------- expressions
 
@@ -216,11 +216,11 @@ CppText::Piece CppText::of_fold(const Fold& node) {
 CppText::Piece CppText::of_call(const Call& node) {
     if (node.op == ops::kRank) return {name("rank"), kAtom};
     if (node.op == ops::kNranks) return {name("nranks"), kAtom};
-    if (node.op == ops::kEpoch) {
-        return {epoch(as<Var>(operand(node, "signal"))->name), kAtom};
+    if (node.op == ops::kGeneration) {
+        return {generation(as<Var>(operand(node, "signal"))->name), kAtom};
     }
     trouble_.fail(node.span,
                   fmt::format("{}: not an integer that the device can compute", node.op));
 }
 
-}  // namespace peal::emitter
+}  // namespace peal::emit

@@ -12,7 +12,7 @@
 #include "emit/trouble.hpp"
 #include "peal/ir.hpp"
 
-namespace peal::emitter {
+namespace peal::emit {
 
 std::string_view cpp_type(Element element);
 
@@ -45,9 +45,11 @@ public:
     void open_block() { blocks_.emplace_back(); }
     void close_block();
 
-    // How epoch(signal) is written.
-    std::string epoch(const std::string& signal) const;
-    void set_epoch(const std::string& signal, const std::string& text) { epochs_[signal] = text; }
+    // How generation(signal) is written.
+    std::string generation(const std::string& signal) const;
+    void set_generation(const std::string& signal, const std::string& text) {
+        generations_[signal] = text;
+    }
 
 private:
     struct Piece {
@@ -67,7 +69,7 @@ private:
     std::vector<std::vector<std::string>> blocks_;
     std::map<std::string, std::string, std::less<>> names_;
     std::set<std::string, std::less<>> taken_;
-    std::map<std::string, std::string, std::less<>> epochs_;
+    std::map<std::string, std::string, std::less<>> generations_;
 };
 
-}  // namespace peal::emitter
+}  // namespace peal::emit

@@ -10,7 +10,7 @@
 
 namespace peal::pto {
 
-using namespace emitter;  // NOLINT: its parts in order
+using namespace emit;  // NOLINT: its parts in order
 
 Emitted emit(const ir::Program& program, std::string_view kernel, Device device) {
     const ir::Program lowered = lower(program);

@@ -11,7 +11,7 @@
 #include "peal/ops.hpp"
 #include "peal/program.hpp"
 
-namespace peal::emitter {
+namespace peal::emit {
 namespace {
 
 using namespace ir;  // NOLINT: asks about the IR
@@ -327,4 +327,4 @@ std::int64_t Facts::constant_bound(const ExprPtr& expr) const {
     }
 }
 
-}  // namespace peal::emitter
+}  // namespace peal::emit

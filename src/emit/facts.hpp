@@ -12,7 +12,7 @@
 #include "peal/ir.hpp"
 #include "peal/words.hpp"
 
-namespace peal::emitter {
+namespace peal::emit {
 
 // A sum of products of atoms. Atoms are variables and whatever is not a sum or a product.
 class Polynomial {
@@ -76,4 +76,4 @@ private:
     mutable std::map<std::string, Bounds, std::less<>> bounds_;  // grows as atoms are met
 };
 
-}  // namespace peal::emitter
+}  // namespace peal::emit

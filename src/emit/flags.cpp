@@ -16,7 +16,7 @@
 #include "emit/known.hpp"
 #include "emit/syncs.hpp"
 
-namespace peal::emitter {
+namespace peal::emit {
 namespace {
 
 int first_event_of_no_tile(const DeviceProgram& program) {
@@ -266,4 +266,4 @@ void insert_flags(DeviceProgram& program, const Facts& facts, pto::Device device
     Inserter(program, facts, device).run();
 }
 
-}  // namespace peal::emitter
+}  // namespace peal::emit

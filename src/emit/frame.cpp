@@ -13,7 +13,7 @@
 #include "peal/ops.hpp"
 #include "peal/program.hpp"
 
-namespace peal::emitter {
+namespace peal::emit {
 namespace {
 
 using namespace ir;  // NOLINT: reads the IR
@@ -195,7 +195,7 @@ std::string Frame::orchestration() const {
     return text;
 }
 
-}  // namespace peal::emitter
+}  // namespace peal::emit
 
 namespace peal::pto {
 
@@ -207,7 +207,7 @@ std::vector<Parameter> parameters_of(const ir::Program& program, std::string_vie
     if (found == lowered.kernels.end()) {
         throw Error(Fault::usage, fmt::format("there is no kernel '{}'", kernel));
     }
-    const emitter::Frame frame(lowered, *found, emitter::Trouble(lowered.source.get()));
+    const emit::Frame frame(lowered, *found, emit::Trouble(lowered.source.get()));
     found->body = {};
     const Plan sizes = specialise(lowered, kernel, bindings, 0, nranks);
     const auto bytes = [&](const ir::VarPtr& memory) {
@@ -217,7 +217,7 @@ std::vector<Parameter> parameters_of(const ir::Program& program, std::string_vie
         return buffer->bytes;
     };
     std::vector<Parameter> list;
-    for (const emitter::Frame::Tensor& tensor : frame.tensors) {
+    for (const emit::Frame::Tensor& tensor : frame.tensors) {
         Parameter& parameter = list.emplace_back();
         parameter.kind = tensor.direction == Direction::in    ? Parameter::Kind::in
                          : tensor.direction == Direction::out ? Parameter::Kind::out
@@ -238,7 +238,7 @@ std::vector<Parameter> parameters_of(const ir::Program& program, std::string_vie
         for (const ir::VarPtr& signal : frame.signals) {
             parameter.signal_rows += bytes(signal) / bytes_of(signal->type.element);
         }
-        parameter.signal_columns = emitter::kCellsPerRow;
+        parameter.signal_columns = emit::kCellsPerRow;
     }
     const auto plain = [&](Parameter::Kind kind, std::int64_t value = 0) {
         Parameter& parameter = list.emplace_back();
@@ -246,7 +246,7 @@ std::vector<Parameter> parameters_of(const ir::Program& program, std::string_vie
         parameter.value = value;
     };
     plain(Parameter::Kind::nranks);
-    for (const emitter::Frame::Scalar& scalar : frame.scalars) {
+    for (const emit::Frame::Scalar& scalar : frame.scalars) {
         plain(Parameter::Kind::scalar, bindings.integers.find(scalar.var->name)->second);
     }
     plain(Parameter::Kind::context);

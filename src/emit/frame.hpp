@@ -10,7 +10,7 @@
 #include "peal/ir.hpp"
 #include "peal/pto.hpp"
 
-namespace peal::emitter {
+namespace peal::emit {
 
 // Signals are rows of this many int32, one row for each cell: one writer, one cache line.
 inline constexpr int kCellsPerRow = 16;
@@ -64,4 +64,4 @@ ir::ExprPtr count_of(const ir::VarPtr& memory);
 // "f32[n]"
 std::string text_of(const ir::VarPtr& memory);
 
-}  // namespace peal::emitter
+}  // namespace peal::emit

@@ -10,7 +10,7 @@
 
 #include "emit/cpp.hpp"
 
-namespace peal::emitter {
+namespace peal::emit {
 namespace {
 
 struct HelperText {
@@ -136,4 +136,4 @@ std::string helpers_for(const std::string& code, const DeviceProgram& program) {
     return text + "}  // namespace\n\n";
 }
 
-}  // namespace peal::emitter
+}  // namespace peal::emit

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "emit/instructions.hpp"
 
-namespace peal::emitter {
+namespace peal::emit {
 namespace {
 
 bool has(const std::vector<TileId>& list, TileId tile) {
@@ -130,4 +130,4 @@ bool Instructions::always_uses(const Steps& steps, TileId id, Pipe pipe) const {
     });
 }
 
-}  // namespace peal::emitter
+}  // namespace peal::emit

@@ -12,7 +12,7 @@
 #include "emit/lives.hpp"
 #include "emit/steps.hpp"
 
-namespace peal::emitter {
+namespace peal::emit {
 
 struct MemoryAccess {
     Place place;
@@ -79,4 +79,4 @@ private:
     std::vector<Instruction> list_;  // by number
 };
 
-}  // namespace peal::emitter
+}  // namespace peal::emit

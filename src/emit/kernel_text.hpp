@@ -9,7 +9,7 @@
 #include "emit/steps.hpp"
 #include "peal/pto.hpp"
 
-namespace peal::emitter {
+namespace peal::emit {
 
 struct FrameNames {
     FrameNames(const Frame& frame, CppText& text);
@@ -31,4 +31,4 @@ std::string tile_type(Element element);
 // The declarations that a kernel's code makes use of: constants, types and small functions.
 std::string helpers_for(const std::string& code, const DeviceProgram& program);
 
-}  // namespace peal::emitter
+}  // namespace peal::emit

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "emit/known.hpp"
 
-namespace peal::emitter {
+namespace peal::emit {
 namespace {
 
 template <class Key>
@@ -42,4 +42,4 @@ void Knowledge::meet(const Knowledge& other) {
     if (!load) load = other.load;
 }
 
-}  // namespace peal::emitter
+}  // namespace peal::emit

@@ -12,7 +12,7 @@
 
 #include "emit/steps.hpp"
 
-namespace peal::emitter {
+namespace peal::emit {
 
 // The pipes that know that something is done.
 using Knowers = std::uint32_t;
@@ -58,4 +58,4 @@ struct Knowledge {
     bool operator==(const Knowledge&) const = default;
 };
 
-}  // namespace peal::emitter
+}  // namespace peal::emit

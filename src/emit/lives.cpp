@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "emit/lives.hpp"
 
-namespace peal::emitter {
+namespace peal::emit {
 namespace {
 
 // Goes backwards through the steps with the set of tiles that are needed later.
@@ -98,4 +98,4 @@ void drop_unused(DeviceProgram& program) {
 
 Lives::Lives(const DeviceProgram& program) { Walk(*this).before(program.steps, {}); }
 
-}  // namespace peal::emitter
+}  // namespace peal::emit

@@ -10,7 +10,7 @@
 
 #include "emit/steps.hpp"
 
-namespace peal::emitter {
+namespace peal::emit {
 
 using TileSet = std::set<TileId>;
 
@@ -34,4 +34,4 @@ TileUse use_of(const Step& step);
 // Takes out instructions whose tiles are never stored, and loops and branches with nothing in them.
 void drop_unused(DeviceProgram& program);
 
-}  // namespace peal::emitter
+}  // namespace peal::emit

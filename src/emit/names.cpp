@@ -11,7 +11,7 @@
 #include "peal/ops.hpp"
 #include "peal/program.hpp"
 
-namespace peal::emitter {
+namespace peal::emit {
 namespace {
 
 using namespace ir;  // NOLINT: rewrites the IR
@@ -34,7 +34,7 @@ bool is_candidate(const ExprPtr& expr) {
     walk_exprs<Types::skip>(std::vector<ExprPtr>{expr}, [&](const ExprPtr& each) {
         const auto* call = as<Call>(each);
         if (each->kind == ExprKind::fold || each->kind == ExprKind::table_at) plain = false;
-        if (call && call->op == ops::kEpoch) plain = false;
+        if (call && call->op == ops::kGeneration) plain = false;
     });
     return plain && operators_in(expr) >= kWorthAName;
 }
@@ -276,4 +276,4 @@ Kernel name_repeated(const Kernel& kernel) {
     return result;
 }
 
-}  // namespace peal::emitter
+}  // namespace peal::emit

@@ -12,7 +12,7 @@
 #include "peal/ir.hpp"
 #include "peal/pto.hpp"
 
-namespace peal::emitter {
+namespace peal::emit {
 
 // The kernel as a person would write it: copies between memories go through tiles, quotients that
 // cancel are gone, and expressions that are used again and again have names.
@@ -39,4 +39,4 @@ void insert_flags(DeviceProgram& program, const Facts& facts, pto::Device device
 std::string print_kernel(const DeviceProgram& program, const Frame& frame, const Facts& facts,
                          const Trouble& trouble, pto::Device device);
 
-}  // namespace peal::emitter
+}  // namespace peal::emit

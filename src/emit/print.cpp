@@ -8,7 +8,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "emit/epochs.hpp"
+#include "emit/generations.hpp"
 #include "emit/kernel_text.hpp"
 #include "emit/lives.hpp"
 #include "ir/fields.hpp"
@@ -16,7 +16,7 @@
 #include "peal/ops.hpp"
 #include "peal/program.hpp"
 
-namespace peal::emitter {
+namespace peal::emit {
 namespace {
 
 using namespace ir;  // NOLINT: reads the IR
@@ -115,7 +115,7 @@ private:
             if (is_silent(steps[i])) continue;
             if (indent_ == 1) {
                 if (i > 0 && begins_phase(steps[i - 1], steps[i])) gap();
-                define_epochs(steps[i]);
+                define_generations(steps[i]);
             }
             declare_tiles(steps, i);
             std::visit([&](const auto& what) { print_one(what); }, steps[i].what);
@@ -127,7 +127,7 @@ private:
     }
 
     bool is_silent(const Step& step) const {
-        const auto* advance = std::get_if<AdvanceEpoch>(&step.what);
+        const auto* advance = std::get_if<AdvanceGeneration>(&step.what);
         return advance && !moving_.contains(advance->signal->name);
     }
 
@@ -191,13 +191,14 @@ private:
     }
     void print_one(const Comment& step) { comment(step.text); }
 
-    // ------------------------------------------------------------------------ epochs
+    // ------------------------------------------------------------------------ generations
 
     // Before its first use: generation * what a call advances it by.
-    void define_epochs(const Step& step) {
+    void define_generations(const Step& step) {
         for (const VarPtr& signal : frame_.signals) {
-            if (has_epoch_.contains(signal->name) || !uses_epoch(step, signal->name)) continue;
-            has_epoch_.insert(signal->name);
+            if (has_generation_.contains(signal->name) || !uses_generation(step, signal->name))
+                continue;
+            has_generation_.insert(signal->name);
             const std::string advance =
                 total_advance(program_.steps, signal->name, text_,
                               [&](const ExprPtr& expr) { return known_here(expr); });
@@ -208,7 +209,8 @@ private:
             if (advance.empty()) value = "0";
             const bool moves = moves_on(program_.steps, signal->name);
             if (moves) moving_.insert(signal->name);
-            line("{}int64_t {} = {};", moves ? "" : "const ", text_.epoch(signal->name), value);
+            line("{}int64_t {} = {};", moves ? "" : "const ", text_.generation(signal->name),
+                 value);
         }
     }
 
@@ -222,8 +224,8 @@ private:
         });
     }
 
-    void print_one(const AdvanceEpoch& step) {
-        line("{} += {};", text_.epoch(step.signal->name), text_.expr(step.by));
+    void print_one(const AdvanceGeneration& step) {
+        line("{} += {};", text_.generation(step.signal->name), text_.expr(step.by));
     }
 
     // ------------------------------------------------------------------------ tiles
@@ -378,7 +380,7 @@ private:
         std::string turn, has_last, has_next;
     };
     std::map<LoopId, Rounds> rounds_;
-    std::set<std::string, std::less<>> defined_, has_epoch_, moving_;
+    std::set<std::string, std::less<>> defined_, has_generation_, moving_;
 };
 
 }  // namespace
@@ -388,4 +390,4 @@ std::string print_kernel(const DeviceProgram& program, const Frame& frame, const
     return Printer(program, frame, facts, trouble).print(device);
 }
 
-}  // namespace peal::emitter
+}  // namespace peal::emit

@@ -7,7 +7,7 @@
 #include "ir/fields.hpp"
 #include "peal/ops.hpp"
 
-namespace peal::emitter {
+namespace peal::emit {
 namespace {
 
 using namespace ir;  // NOLINT: asks about the IR
@@ -192,4 +192,4 @@ Region region_at(const Block& block, std::size_t begin, const Facts& facts) {
     return lone ? Region{} : best;
 }
 
-}  // namespace peal::emitter
+}  // namespace peal::emit

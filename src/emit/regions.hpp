@@ -10,10 +10,10 @@
 #include "emit/facts.hpp"
 #include "peal/ir.hpp"
 
-namespace peal::emitter {
+namespace peal::emit {
 
 bool works_on_tiles(const ir::StmtPtr& stmt);
-bool syncs(const ir::StmtPtr& stmt);  // notifies, waits, or moves an epoch on
+bool syncs(const ir::StmtPtr& stmt);  // notifies, waits, or moves a generation on
 
 // Statements [begin, end) of a block and the number of elements of their tiles.
 struct Region {
@@ -26,4 +26,4 @@ struct Region {
 // depends on elements i of what it loads: so it can be done for any part of 0..count at a time.
 Region region_at(const ir::Block& block, std::size_t begin, const Facts& facts);
 
-}  // namespace peal::emitter
+}  // namespace peal::emit

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "emit/steps.hpp"
 
-namespace peal::emitter {
+namespace peal::emit {
 namespace {
 
 template <class... Kinds>
@@ -24,4 +24,4 @@ bool works_on_tiles(const Steps& steps) { return has<LoadTile, StoreTile, Comput
 bool notifies(const Steps& steps) { return has<NotifyCell>(steps); }
 bool syncs(const Steps& steps) { return has<NotifyCell, WaitForCell>(steps); }
 
-}  // namespace peal::emitter
+}  // namespace peal::emit

@@ -13,7 +13,7 @@
 #include "peal/ir.hpp"
 #include "peal/plan.hpp"
 
-namespace peal::emitter {
+namespace peal::emit {
 
 using TileId = int;
 using LoopId = int;
@@ -65,8 +65,8 @@ struct WaitForCell {
     ir::ExprPtr cell, value;
     Compare compare;
 };
-// The epoch of the signal moves on within the call.
-struct AdvanceEpoch {
+// The generation of the signal moves on within the call.
+struct AdvanceGeneration {
     ir::VarPtr signal;
     ir::ExprPtr by;
 };
@@ -108,7 +108,7 @@ struct Comment {
 
 struct Step {
     std::variant<Define, Assign, LoadTile, StoreTile, Compute, NotifyCell, WaitForCell,
-                 AdvanceEpoch, Flag, DrainAll, Loop, Branch, Comment>
+                 AdvanceGeneration, Flag, DrainAll, Loop, Branch, Comment>
         what;
     Span span;
     int number = -1;  // of an instruction on tiles, in the order of the text
@@ -169,4 +169,4 @@ bool works_on_tiles(const Steps& steps);
 bool notifies(const Steps& steps);
 bool syncs(const Steps& steps);  // notifies or waits
 
-}  // namespace peal::emitter
+}  // namespace peal::emit

@@ -7,7 +7,7 @@
 
 #include "emit/phases.hpp"
 
-namespace peal::emitter {
+namespace peal::emit {
 namespace {
 
 constexpr std::array kWorkers = {Pipe::load, Pipe::vector, Pipe::store};
@@ -126,4 +126,4 @@ void Syncs::drain(Knowledge& known, Steps& out) const {
     }
 }
 
-}  // namespace peal::emitter
+}  // namespace peal::emit

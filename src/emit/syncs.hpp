@@ -9,7 +9,7 @@
 #include "emit/known.hpp"
 #include "emit/steps.hpp"
 
-namespace peal::emitter {
+namespace peal::emit {
 
 class Syncs {
 public:
@@ -46,4 +46,4 @@ private:
     std::set<LoopId> open_loops_;
 };
 
-}  // namespace peal::emitter
+}  // namespace peal::emit

@@ -5,7 +5,7 @@
 #include "passes/rewrite.hpp"
 #include "peal/ops.hpp"
 
-namespace peal::emitter {
+namespace peal::emit {
 namespace {
 
 using namespace ir;  // NOLINT: rewrites the IR
@@ -57,4 +57,4 @@ Kernel tidy(const Kernel& kernel) {
     return name_repeated(result);
 }
 
-}  // namespace peal::emitter
+}  // namespace peal::emit

@@ -9,7 +9,7 @@
 
 #include "emit/lives.hpp"
 
-namespace peal::emitter {
+namespace peal::emit {
 namespace {
 
 // Elements of a slot are a multiple of this, so that a row of any element type ends on an even
@@ -290,4 +290,4 @@ void place_tiles(DeviceProgram& program, pto::Device device, const Trouble& trou
     }
 }
 
-}  // namespace peal::emitter
+}  // namespace peal::emit

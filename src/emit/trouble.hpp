@@ -7,7 +7,7 @@
 #include "peal/diagnostic.hpp"
 #include "peal/source.hpp"
 
-namespace peal::emitter {
+namespace peal::emit {
 
 // Says what a device cannot do. Throws ProgramError at `where` in the program's text.
 class Trouble {
@@ -22,4 +22,4 @@ private:
     const Source* source_;
 };
 
-}  // namespace peal::emitter
+}  // namespace peal::emit

@@ -8,10 +8,9 @@
 
 #include <fmt/format.h>
 
-#include "engine/overlap.hpp"
 #include "plan/names.hpp"
 
-namespace peal {
+namespace peal::engine {
 namespace {
 
 bool is_argument(const BoundMemory& bound) { return bound.buffer->kind == BufferKind::argument; }
@@ -83,4 +82,4 @@ std::optional<std::string> alias_among(const std::vector<BoundMemory>& bound) {
     return std::nullopt;
 }
 
-}  // namespace peal
+}  // namespace peal::engine

@@ -3,14 +3,16 @@
 // buffer for memory of its own.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "peal/plan.hpp"
 
-namespace peal {
+namespace peal::engine {
 
 // What one buffer is bound to: an argument to memory of its rank, a window or signal to the parts
 // of all ranks.
@@ -25,4 +27,13 @@ struct BoundMemory {
 // overlap if neither is written; an unknown direction counts as written.
 std::optional<std::string> alias_among(const std::vector<BoundMemory>& bound);
 
-}  // namespace peal
+// Whether two pieces of memory share a byte. Nothing overlaps an empty one.
+inline bool overlap(const void* a, std::uint64_t a_bytes, const void* b, std::uint64_t b_bytes) {
+    const auto* first = static_cast<const std::byte*>(a);
+    const auto* second = static_cast<const std::byte*>(b);
+    const std::less<const std::byte*> before;
+    return a_bytes > 0 && b_bytes > 0 && before(first, second + b_bytes) &&
+           before(second, first + a_bytes);
+}
+
+}  // namespace peal::engine

@@ -10,7 +10,6 @@
 #include "engine/binding.hpp"
 #include "engine/in_process.hpp"
 #include "engine/run_record.hpp"
-#include "engine/symmetric_memory.hpp"
 #include "peal/error.hpp"
 #include "plan/names.hpp"
 
@@ -53,17 +52,17 @@ void check_counts(const std::vector<Plan>& plans, const std::vector<std::vector<
 }
 
 // The argument of one rank, or the symmetric memory of all.
-void check_fit(const std::string& whose, const Buffer& buffer, const Offer& offer) {
-    if (const auto wrong = misfit(buffer, offer)) {
+void check_fit(const std::string& whose, const Buffer& buffer, const engine::Offer& offer) {
+    if (const auto wrong = engine::misfit(buffer, offer)) {
         refuse("{}{} '{}': expected {}, found {}", whose, name(buffer.kind), buffer.name,
                wrong->expected, wrong->found);
     }
 }
 
-Offer offer_of(const Binding& binding) {
+engine::Offer offer_of(const Binding& binding) {
     if (binding.symmetric != nullptr)
-        return {.kind = Offer::Kind::symmetric, .shown = "symmetric memory"};
-    return {.kind = Offer::Kind::argument,
+        return {.kind = engine::Offer::Kind::symmetric, .shown = "symmetric memory"};
+    return {.kind = engine::Offer::Kind::argument,
             .data = binding.argument.data(),
             .bytes = binding.argument.size()};
 }
@@ -107,7 +106,7 @@ void InProcessEngine::Impl::check(const std::vector<Plan>& plans,
 // State is private to SymmetricMemory, so this is a member.
 void InProcessEngine::Impl::check_apart(const std::vector<Plan>& plans,
                                         const std::vector<std::vector<Binding>>& bindings) const {
-    std::vector<BoundMemory> bound;
+    std::vector<engine::BoundMemory> bound;
     bound.reserve(plans[0].buffers.size() * plans.size());
     for (int rank = 0; rank < nranks; ++rank) {
         for (std::size_t b = 0; b < plans[rank].buffers.size(); ++b) {
@@ -122,7 +121,7 @@ void InProcessEngine::Impl::check_apart(const std::vector<Plan>& plans,
             }
         }
     }
-    if (const auto alias = alias_among(bound)) refuse("{}", *alias);
+    if (const auto alias = engine::alias_among(bound)) refuse("{}", *alias);
 }
 
 // State is private to SymmetricMemory, so this is a member.
@@ -134,7 +133,7 @@ void InProcessEngine::Impl::check_symmetric(const Buffer& buffer,
     }
     const bool has_cells = memory.kind == BufferKind::signal;
     check_fit("", buffer,
-              {.kind = has_cells ? Offer::Kind::signals : Offer::Kind::window,
+              {.kind = has_cells ? engine::Offer::Kind::signals : engine::Offer::Kind::window,
                .bytes = memory.bytes,
                .cells = has_cells ? memory.bytes / memory.cell_stride : 0,
                .cell_stride = memory.cell_stride});
@@ -142,7 +141,7 @@ void InProcessEngine::Impl::check_symmetric(const Buffer& buffer,
 
 void InProcessEngine::Impl::bind(const std::vector<Plan>& plans,
                                  const std::vector<std::vector<Binding>>& bindings) {
-    record_set(plans, CallOrder::together);
+    engine::record_set(plans, engine::CallOrder::together);
     std::uint64_t tile_bytes = 0;
     std::size_t lanes = 0;
     for (const Plan& plan : plans) {
@@ -154,7 +153,7 @@ void InProcessEngine::Impl::bind(const std::vector<Plan>& plans,
     cores.resize(lanes);
     auto core = cores.begin();
     for (int rank = 0; rank < nranks; ++rank) {
-        record_run(plans[rank]);
+        engine::record_run(plans[rank]);
         tapes[rank].read(plans[rank]);
         bound[rank].clear();
         for (std::size_t b = 0; b < plans[rank].buffers.size(); ++b) {
@@ -167,8 +166,8 @@ void InProcessEngine::Impl::bind(const std::vector<Plan>& plans,
     }
 }
 
-BoundBuffer InProcessEngine::Impl::bind(const Buffer& buffer, const Binding& binding) {
-    BoundBuffer result;
+engine::BoundBuffer InProcessEngine::Impl::bind(const Buffer& buffer, const Binding& binding) {
+    engine::BoundBuffer result;
     if (buffer.kind == BufferKind::argument) {
         result.base = binding.argument.data();
         return result;

@@ -10,7 +10,7 @@
 
 #include "peal/plan.hpp"
 
-namespace peal {
+namespace peal::engine {
 
 // Memory that somebody offers for a buffer of a plan, as one rank sees it.
 struct Offer {
@@ -42,4 +42,4 @@ inline std::optional<Misfit> misfit(const Buffer& buffer, const Offer& offer) {
     return misfit(buffer, offer, buffer.direction != Direction::in);
 }
 
-}  // namespace peal
+}  // namespace peal::engine

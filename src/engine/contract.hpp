@@ -22,7 +22,7 @@
 
 #include "engine/core.hpp"
 
-namespace peal {
+namespace peal::engine {
 
 template <class S>
 concept Supplier = requires(S& supplier, const Core& core, const Op& op, std::byte* memory,
@@ -128,4 +128,4 @@ void advance_generations(const Plan& plan, GenerationOf&& generation_of) {
     }
 }
 
-}  // namespace peal
+}  // namespace peal::engine

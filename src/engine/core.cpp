@@ -14,7 +14,7 @@
 #include "engine/standing.hpp"
 #include "peal/error.hpp"
 
-namespace peal {
+namespace peal::engine {
 namespace {
 
 // What a clobber leaves: a NaN of every floating type, and no integer that anybody relies on.
@@ -72,7 +72,7 @@ void Core::reduce(const Op& op) {
         sources_.resize(op.source_count);
         sources = sources_.data();
     }
-    const Place* const places = tape_->sources.data() + op.first_source;
+    const Address* const places = tape_->sources.data() + op.first_source;
     for (std::uint32_t i = 0; i < op.source_count; ++i) sources[i] = address(places[i]);
     kernels::reduce(op.element, op.reduce, address(op.dst), {sources, op.source_count}, op.count,
                     stores_of(op));
@@ -191,4 +191,4 @@ bool Core::is_blocked_aside() const {
                         [this](const Lane& lane) { return can_go_on(lane); });
 }
 
-}  // namespace peal
+}  // namespace peal::engine

@@ -20,7 +20,7 @@
 #include "peal/plan.hpp"
 #include "plan/signal_value.hpp"
 
-namespace peal {
+namespace peal::engine {
 
 namespace detail {
 
@@ -118,7 +118,7 @@ public:
     }
     const Op& op() const { return *next_; }       // the next
     const Op& last() const { return next_[-1]; }  // carried out
-    std::byte* address(const Place& place) const {
+    std::byte* address(const Address& place) const {
         const BoundBuffer& buffer = memory_[place.buffer];
         return buffer.base + static_cast<std::uint64_t>(place.rank) * buffer.rank_stride +
                place.offset;
@@ -173,7 +173,7 @@ private:
 // A rank that waits looks here again and again, and a short call is little else: these are inline.
 
 inline std::int64_t Core::value_of(const Op& op) const {
-    const auto value = value_in(op.value, memory_[op.dst.buffer].generation);
+    const auto value = plan::value_in(op.value, memory_[op.dst.buffer].generation);
     if (!value) [[unlikely]]
         throw_value_overflow();
     return *value;
@@ -224,4 +224,4 @@ bool Core::lacks(IsSuch&& is_such) const {
     return false;
 }
 
-}  // namespace peal
+}  // namespace peal::engine

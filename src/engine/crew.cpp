@@ -9,7 +9,7 @@
 
 #include "base/thread.hpp"
 
-namespace peal {
+namespace peal::engine {
 namespace {
 
 // About what it costs to fall asleep and be woken.
@@ -92,9 +92,9 @@ bool Crew::is_over() const { return unfinished_.load() == 0 || failed_.load(); }
 void Crew::start_helpers() {
     while (helpers_.size() + 1 < std::min(threads_wanted_, cores_.size())) {
         const std::size_t place = helpers_.size() + 1;
-        helpers_.push_back(
-            start_thread(fmt::format("thread {} of {} of the engine", place + 1, threads_wanted_),
-                         [this, place] { help(place); }));
+        helpers_.push_back(base::start_thread(
+            fmt::format("thread {} of {} of the engine", place + 1, threads_wanted_),
+            [this, place] { help(place); }));
     }
 }
 
@@ -219,4 +219,4 @@ void Crew::await(Condition condition) {
     sleepers_.fetch_sub(1);
 }
 
-}  // namespace peal
+}  // namespace peal::engine

@@ -33,7 +33,7 @@
 
 #include "engine/contract.hpp"
 
-namespace peal {
+namespace peal::engine {
 
 enum class RunEnd : std::uint8_t { finished, stuck };
 
@@ -98,4 +98,4 @@ private:
     std::atomic<std::size_t> sleepers_ = 0;
 };
 
-}  // namespace peal
+}  // namespace peal::engine

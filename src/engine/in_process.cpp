@@ -7,9 +7,7 @@
 #include <chrono>
 #include <thread>
 
-#include "engine/interleave.hpp"
 #include "engine/standing.hpp"
-#include "engine/symmetric_memory.hpp"
 #include "peal/error.hpp"
 
 namespace peal {
@@ -41,16 +39,17 @@ std::uint64_t bytes_of_buffers(const std::vector<Plan>& plans) {
     return bytes;
 }
 
-std::string deadlock_report(std::span<const Core> cores) {
-    std::vector<Standing> all;
-    for (const Core& core : cores) all.push_back(standing_of(core));
-    StandingReport report("deadlock: no rank can go on",
-                          static_cast<std::size_t>(cores.front().plan().nranks));
+std::string deadlock_report(std::span<const engine::Core> cores) {
+    std::vector<engine::Standing> all;
+    for (const engine::Core& core : cores) all.push_back(engine::standing_of(core));
+    engine::StandingReport report("deadlock: no rank can go on",
+                                  static_cast<std::size_t>(cores.front().plan().nranks));
     for (auto first = all.begin(); first != all.end();) {
         const int rank = first->plan->rank;
-        const auto last = std::find_if(
-            first, all.end(), [&](const Standing& other) { return other.plan->rank != rank; });
-        if (std::all_of(first, last, [](const Standing& lane) { return lane.is_done(); })) {
+        const auto last = std::find_if(first, all.end(), [&](const engine::Standing& other) {
+            return other.plan->rank != rank;
+        });
+        if (std::all_of(first, last, [](const engine::Standing& lane) { return lane.is_done(); })) {
             report.add(rank, "finished");
         }
         for (; first != last; ++first) {
@@ -77,9 +76,10 @@ RunReport InProcessEngine::Impl::run(const std::vector<Plan>& plans,
     const auto begin = std::chrono::steady_clock::now();
     check(plans, bindings);
     bind(plans, bindings);
-    if (carry_out(plans) == RunEnd::stuck) throw Error(Fault::wrong, deadlock_report(cores));
+    if (carry_out(plans) == engine::RunEnd::stuck)
+        throw Error(Fault::wrong, deadlock_report(cores));
 
-    advance_generations(plans[0], [&](std::size_t b) -> std::int64_t& {
+    engine::advance_generations(plans[0], [&](std::size_t b) -> std::int64_t& {
         return bindings[0][b].symmetric->state_->generation;
     });
     RunReport report;
@@ -89,8 +89,8 @@ RunReport InProcessEngine::Impl::run(const std::vector<Plan>& plans,
     return report;
 }
 
-RunEnd InProcessEngine::Impl::carry_out(const std::vector<Plan>& plans) {
-    if (random) return interleave(cores, *random);
+engine::RunEnd InProcessEngine::Impl::carry_out(const std::vector<Plan>& plans) {
+    if (random) return engine::interleave(cores, *random);
     const bool with_helpers =
         !threads_are_ours_to_choose || bytes_of_buffers(plans) >= kWorthSharingBytes;
     return crew.run(cores, with_helpers);

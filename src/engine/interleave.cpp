@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "engine/interleave.hpp"
+#include "engine/in_process.hpp"
 
 #include <cstddef>
 #include <vector>
 
-namespace peal {
+namespace peal::engine {
 
 namespace {
 
@@ -39,4 +39,4 @@ RunEnd interleave(std::span<Core> cores, std::mt19937_64& random) {
     return asleep.empty() ? RunEnd::finished : RunEnd::stuck;
 }
 
-}  // namespace peal
+}  // namespace peal::engine

@@ -3,7 +3,7 @@
 
 #include "engine/binding.hpp"
 
-namespace peal {
+namespace peal::engine {
 namespace {
 
 std::string data_text(std::optional<Element> element, std::uint64_t bytes) {
@@ -95,4 +95,4 @@ std::optional<Misfit> misfit(const Buffer& buffer, const Offer& offer, bool is_w
     return std::nullopt;
 }
 
-}  // namespace peal
+}  // namespace peal::engine

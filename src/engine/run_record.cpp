@@ -3,7 +3,7 @@
 
 #ifndef PEAL_RECORD_RUNS
 
-namespace peal {
+namespace peal::engine {
 
 bool records_runs() { return false; }
 void record_run(const Plan&) {}
@@ -12,7 +12,7 @@ void record_set(const std::vector<Plan>&, CallOrder, const Collective&) {}
 void record_compiled(const std::vector<Plan>&, CallOrder, const Collective&) {}
 void record_compiled(int, CallOrder, const Collective&) {}
 
-}  // namespace peal
+}  // namespace peal::engine
 
 #else
 
@@ -31,7 +31,7 @@ void record_compiled(int, CallOrder, const Collective&) {}
 #include "base/digest.hpp"
 #include "base/file.hpp"
 
-namespace peal {
+namespace peal::engine {
 namespace {
 
 namespace fs = std::filesystem;
@@ -57,8 +57,9 @@ std::string command() {
 
 // Of the whole collective, in the order of its members (tests/runs/ reads it back).
 std::string spec_of(const Collective& collective) {
-    const auto& [kind, mode, element, op, count, root, counts, placement, stage_bytes] = collective;
-    return fmt::format("{} {} {} {} {} {} {} {} {}", static_cast<int>(kind), mode,
+    const auto& [kind, recipe, element, op, count, root, counts, placement, stage_bytes] =
+        collective;
+    return fmt::format("{} {} {} {} {} {} {} {} {}", static_cast<int>(kind), recipe,
                        static_cast<int>(element), static_cast<int>(op), count, root,
                        static_cast<int>(placement), stage_bytes, fmt::join(counts, " "));
 }
@@ -66,16 +67,16 @@ std::string spec_of(const Collective& collective) {
 // Of the plans, and of what they are meant to do: the same plans may be meant to do different
 // things.
 std::string name_of(const std::vector<Plan>& plans, const std::string& spec = "-") {
-    Digest set;
+    base::Digest set;
     for (const Plan& plan : plans) set.add(digest(plan));
-    return set.text() + "." + Digest().add(spec).text();
+    return set.text() + "." + base::Digest().add(spec).text();
 }
 
 template <class TextOf>
 void write_once(const std::string& name, CallOrder order, TextOf&& text_of) {
     const fs::path place =
         fs::path(directory()) / (name + (order == CallOrder::free ? ".free" : ".together"));
-    if (!fs::exists(place)) write_text(place, text_of(), "record of runs");
+    if (!fs::exists(place)) base::write_text(place, text_of(), "record of runs");
 }
 
 }  // namespace
@@ -115,10 +116,10 @@ void record_compiled(const std::vector<Plan>& plans, CallOrder order,
 void record_compiled(int nranks, CallOrder order, const Collective& collective) {
     if (!records_runs()) return;
     const std::string text = fmt::format("{}\n{}\n", nranks, spec_of(collective));
-    const std::string name = Digest().add(text).text();
+    const std::string name = base::Digest().add(text).text();
     write_once(name + "." + name, order, [&] { return text; });
 }
 
-}  // namespace peal
+}  // namespace peal::engine
 
 #endif

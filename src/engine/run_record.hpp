@@ -13,7 +13,7 @@
 #include "peal/compile.hpp"
 #include "peal/plan.hpp"
 
-namespace peal {
+namespace peal::engine {
 
 // Whether anything is written: whoever has made only its own plan asks before it makes the others.
 bool records_runs();
@@ -37,4 +37,4 @@ void record_compiled(const std::vector<Plan>& plans, CallOrder order, const Coll
 // The same of plans that this process has not made.
 void record_compiled(int nranks, CallOrder order, const Collective& collective);
 
-}  // namespace peal
+}  // namespace peal::engine

@@ -10,7 +10,7 @@
 
 #include "plan/signal_value.hpp"
 
-namespace peal {
+namespace peal::engine {
 namespace {
 
 constexpr std::size_t kMostNamed = 3;
@@ -28,7 +28,7 @@ const Wait* wait_of(const Standing& standing) {
 
 // As in the run; what no number can hold stays as it is written.
 Value value_now(const Standing& standing, const Cell& cell, const Value& value) {
-    const auto number = value_in(value, standing.memory[cell.buffer].generation);
+    const auto number = plan::value_in(value, standing.memory[cell.buffer].generation);
     return number ? Value{*number, 0} : value;
 }
 
@@ -167,4 +167,4 @@ void StandingReport::add(int rank, const std::string& state) {
     text_ += fmt::format("\n  rank {:>{}}  {}", rank, width_, state);
 }
 
-}  // namespace peal
+}  // namespace peal::engine

@@ -12,7 +12,7 @@
 #include "engine/core.hpp"
 #include "peal/plan.hpp"
 
-namespace peal {
+namespace peal::engine {
 
 // A rank in the middle of a plan, or about to begin it.
 struct Standing {
@@ -72,4 +72,4 @@ private:
     std::size_t width_;
 };
 
-}  // namespace peal
+}  // namespace peal::engine

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "engine/symmetric_memory.hpp"
+#include "engine/in_process.hpp"
 
 #include <fmt/format.h>
 #include <sys/mman.h>
@@ -11,6 +11,12 @@
 #include <utility>
 
 #include "peal/error.hpp"
+
+namespace peal::engine {
+
+void Unmap::operator()(std::byte* pages) const { munmap(pages, bytes); }
+
+}  // namespace peal::engine
 
 namespace peal {
 namespace {
@@ -35,11 +41,11 @@ std::uint64_t stride_for(int nranks, std::uint64_t bytes) {
     return pages * page;
 }
 
-Pages map_pages(int nranks, std::uint64_t bytes, std::uint64_t stride) {
+engine::Pages map_pages(int nranks, std::uint64_t bytes, std::uint64_t stride) {
     const std::size_t total = stride * static_cast<std::uint64_t>(nranks);
     void* pages = mmap(nullptr, total, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (pages == MAP_FAILED) throw_no_memory(nranks, bytes, errno);
-    return Pages(static_cast<std::byte*>(pages), Unmap{total});
+    return engine::Pages(static_cast<std::byte*>(pages), engine::Unmap{total});
 }
 
 void require_ranks(int nranks) {
@@ -49,8 +55,6 @@ void require_ranks(int nranks) {
 }
 
 }  // namespace
-
-void Unmap::operator()(std::byte* pages) const { munmap(pages, bytes); }
 
 SymmetricMemory SymmetricMemory::window(int nranks, std::uint64_t bytes) {
     require_ranks(nranks);

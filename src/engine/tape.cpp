@@ -1,13 +1,39 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "engine/tape.hpp"
 
+#include <algorithm>
+#include <fstream>
+#include <string>
 #include <variant>
 
-#include "engine/cache_size.hpp"
 #include "plan/access.hpp"
 
-namespace peal {
+namespace peal::engine {
 namespace {
+
+constexpr std::uint64_t kKiB = 1024;
+constexpr std::uint64_t kUsualCache = 32 * kKiB * kKiB;
+
+// "512K"; 0 if there is no such cache. (What sysconf() says is a whole package's on some machines.)
+std::uint64_t cache_size(int index) {
+    std::ifstream file("/sys/devices/system/cpu/cpu0/cache/index" + std::to_string(index) +
+                       "/size");
+    std::uint64_t kibibytes = 0;
+    char unit = '\0';
+    return file >> kibibytes >> unit && unit == 'K' ? kibibytes * kKiB : 0;
+}
+
+std::uint64_t largest_cache() {
+    std::uint64_t largest = 0;
+    for (int index = 0; index < 8; ++index) largest = std::max(largest, cache_size(index));
+    return largest == 0 ? kUsualCache : largest;
+}
+
+// Of the largest cache that a core has a share in, as the system tells it.
+std::uint64_t largest_cache_bytes() {
+    static const std::uint64_t kBytes = largest_cache();
+    return kBytes;
+}
 
 constexpr std::uint64_t kSmallestStream = 4 << 10;
 
@@ -66,8 +92,8 @@ public:
     // Nobody else adds to memory that is this lane's own, so an ordinary sum does.
     Op operator()(const Accumulate& accumulate) const {
         const auto& [element, dst, src] = accumulate;
-        const bool has_others =
-            dst.buffer != kTile && is_shared(plan_.buffers[dst.buffer], sharing_of(plan_));
+        const bool has_others = dst.buffer != kTile &&
+                                plan::is_shared(plan_.buffers[dst.buffer], plan::sharing_of(plan_));
         if (!has_others) return (*this)(Reduce{ReduceOp::sum, element, dst, {dst, src}});
         Op op = data(Opcode::accumulate, dst);
         op.element = element;
@@ -102,7 +128,7 @@ public:
     Op operator()(const PipeBarrier& /*barrier*/) const { return pipe(Opcode::pipe_barrier, {}); }
 
 private:
-    Place place(const Range& range) const {
+    Address place(const Range& range) const {
         const bool in_tile = range.buffer == kTile;
         const auto tile = static_cast<std::uint16_t>(plan_.buffers.size());
         return {in_tile ? tile : range.buffer, in_tile ? lane_ : range.rank, range.offset};
@@ -159,8 +185,9 @@ private:
 bool reachable(const Plan& plan) {
     for (const Instruction& instruction : plan.instructions) {
         int of_peers = 0;
-        for_each_range(instruction.action,
-                       [&](const Range& range) { of_peers += is_of_peer(plan, range) ? 1 : 0; });
+        plan::for_each_range(instruction.action, [&](const Range& range) {
+            of_peers += is_of_peer(plan, range) ? 1 : 0;
+        });
         const bool is_copy = std::holds_alternative<Copy>(instruction.action);
         if (of_peers > (is_copy ? 1 : 0)) return false;
     }
@@ -180,4 +207,4 @@ void Tape::read(const Plan& from, Windows windows, Cells cells) {
     }
 }
 
-}  // namespace peal
+}  // namespace peal::engine

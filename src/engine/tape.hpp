@@ -8,7 +8,7 @@
 
 #include "peal/plan.hpp"
 
-namespace peal {
+namespace peal::engine {
 
 enum class Opcode : std::uint8_t {
     copy,
@@ -36,7 +36,7 @@ inline bool is_notify(Opcode code) {
 
 // Where an operand is: memory[buffer].base + rank * memory[buffer].rank_stride + offset. Tile
 // memory is the entry after the plan's buffers, and its "rank" is the lane.
-struct Place {
+struct Address {
     std::uint16_t buffer = 0;
     std::int32_t rank = 0;
     std::uint64_t offset = 0;
@@ -50,8 +50,8 @@ struct Op {
     MapOp map = MapOp::fill;
     Compare compare = Compare::ge;
     bool streams = false;  // the result is too large to be read again soon: bypass the caches
-    Place dst;             // also the cell
-    Place src;             // of what has one source
+    Address dst;           // also the cell
+    Address src;           // of what has one source
     std::uint64_t bytes = 0;
     std::uint64_t count = 0;  // elements
     double scalar = 0;
@@ -81,7 +81,7 @@ struct Tape {
 
     const Plan* plan = nullptr;
     std::vector<Op> ops;
-    std::vector<Place> sources;
+    std::vector<Address> sources;
 };
 
 // Of tile memory, from one lane's to the next, and of all lanes together.
@@ -95,4 +95,4 @@ inline std::uint64_t tile_room(const Plan& plan) {
 // Whether the plan does nothing with its peers' windows but copy from and to them.
 bool reachable(const Plan& plan);
 
-}  // namespace peal
+}  // namespace peal::engine

@@ -55,8 +55,8 @@ Number number_of(Element element, std::int64_t value) {
 
 Number load(Element element, const std::byte* from) {
     switch (element) {
-        case Element::f16: return real(scalar::f32_from_f16(read<std::uint16_t>(from)));
-        case Element::bf16: return real(scalar::f32_from_bf16(read<std::uint16_t>(from)));
+        case Element::f16: return real(engine::scalar::f32_from_f16(read<std::uint16_t>(from)));
+        case Element::bf16: return real(engine::scalar::f32_from_bf16(read<std::uint16_t>(from)));
         case Element::f32: return real(read<float>(from));
         case Element::f64: return real(read<double>(from));
         case Element::i8: return whole(read<std::int8_t>(from));
@@ -74,8 +74,8 @@ Number load(Element element, const std::byte* from) {
 void store(Element element, std::byte* to, const Number& number) {
     const auto f32 = static_cast<float>(number.real);
     switch (element) {
-        case Element::f16: return write(to, scalar::f16_from_f32(f32));
-        case Element::bf16: return write(to, scalar::bf16_from_f32(f32));
+        case Element::f16: return write(to, engine::scalar::f16_from_f32(f32));
+        case Element::bf16: return write(to, engine::scalar::bf16_from_f32(f32));
         case Element::f32: return write(to, f32);
         case Element::f64: return write(to, number.real);
         case Element::i8: return write(to, static_cast<std::int8_t>(number.whole));

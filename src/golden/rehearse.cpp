@@ -85,7 +85,7 @@ private:
 
 RankWork rehearsal_of(const std::vector<Plan>& plans, const Collective& collective,
                       const Ports& ports, int calls) {
-    record_set(plans, CallOrder::together, collective);
+    engine::record_set(plans, engine::CallOrder::together, collective);
     RankWork work;
     work.calls = calls;
     work.before = [](int, int, const RankMemory&) {};
@@ -164,7 +164,7 @@ Outcome rehearse(const std::vector<Plan>& plans, const Collective& collective, c
 Outcome rehearse(const Collective& collective, int nranks, int calls,
                  const EngineOptions& options) {
     const std::vector<Plan> plans = compile(collective, nranks);
-    record_compiled(plans, CallOrder::together, collective);
+    engine::record_compiled(plans, engine::CallOrder::together, collective);
     return rehearse(plans, collective, ports_of(collective, plans.front()), calls, options);
 }
 

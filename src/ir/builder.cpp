@@ -150,8 +150,8 @@ void LoweringBuilder::Wait(const ExprPtr& signal, const ExprPtr& cell, const Exp
     Emit(make_call(ops::kWait, {signal, cell, value}, {attribute("cmp", name(compare))}, span_));
 }
 
-ExprPtr LoweringBuilder::Epoch(const ExprPtr& signal) {
-    return make_call(ops::kEpoch, {signal}, {}, span_);
+ExprPtr LoweringBuilder::Generation(const ExprPtr& signal) {
+    return make_call(ops::kGeneration, {signal}, {}, span_);
 }
 
 void LoweringBuilder::Advance(const ExprPtr& signal, const ExprPtr& by) {

@@ -19,12 +19,12 @@ constexpr std::array<std::string_view, 3> kStaging = {"push", "pull", "pipeline"
 
 // Target, input and output hold elements of one type.
 Type collective_result(const Call& call) {
-    const std::string& mode = word(call, "mode");
+    const std::string& recipe = word(call, "recipe");
     const bool is_private = operand(call, "input") && operand(call, "output");
-    if (!is_private && std::find(kStaging.begin(), kStaging.end(), mode) != kStaging.end()) {
-        throw Error(
-            Fault::program,
-            fmt::format("{}: mode {} stages private memory; give input and output", call.op, mode));
+    if (!is_private && std::find(kStaging.begin(), kStaging.end(), recipe) != kStaging.end()) {
+        throw Error(Fault::program,
+                    fmt::format("{}: recipe {} stages private memory; give input and output",
+                                call.op, recipe));
     }
     const ExprPtr target = operand(call, "target");
     for (const std::string_view side : {"input", "output"}) {
@@ -57,9 +57,9 @@ Type counted_result(const Call& call) {
 
 AttributeSpec reduction() { return {"op", {"sum", "prod", "max", "min"}, "sum"}; }
 
-AttributeSpec modes(std::vector<std::string_view> words) {
+AttributeSpec recipe(std::vector<std::string_view> words) {
     words.insert(words.begin(), "auto");
-    return {"mode", std::move(words), "auto"};
+    return {"recipe", std::move(words), "auto"};
 }
 
 // Target and signal are read and written: peers read what this rank stages, and its result replaces
@@ -82,27 +82,28 @@ OpSpec composite(std::string_view name, std::vector<OperandSpec> operands,
 
 std::vector<OpSpec> composite_ops() {
     return {
-        composite(ops::kAllreduce, {kTarget, kSignal, kInput, kOutput},
-                  {reduction(), modes({"mesh", "two_phase", "ring", "bidirectional_ring",
-                                       "halving_doubling", "direct", "pipeline", "push", "pull"})}),
+        composite(
+            ops::kAllreduce, {kTarget, kSignal, kInput, kOutput},
+            {reduction(), recipe({"mesh", "two_phase", "ring", "bidirectional_ring",
+                                  "halving_doubling", "direct", "pipeline", "push", "pull"})}),
         composite(ops::kReduceScatter, {kTarget, kSignal, kInput, kOutput},
-                  {reduction(), modes({"mesh", "ring", "pipeline", "push"})}),
+                  {reduction(), recipe({"mesh", "ring", "pipeline", "push"})}),
         composite(ops::kAllgather, {kTarget, kSignal, kInput, kOutput},
-                  {modes({"mesh", "ring", "pipeline", "push", "pull"})}),
+                  {recipe({"mesh", "ring", "pipeline", "push", "pull"})}),
         composite(
             ops::kBroadcast, {kTarget, kSignal, kRoot, kInput, kOutput},
-            {modes({"mesh", "tree", "scatter_allgather", "joint", "pipeline", "push", "pull"})}),
+            {recipe({"mesh", "tree", "scatter_allgather", "joint", "pipeline", "push", "pull"})}),
         composite(ops::kAllToAll, {kTarget, kSignal, kInput, kOutput},
-                  {modes({"mesh", "pairwise", "pipeline", "push"})}),
+                  {recipe({"mesh", "pairwise", "pipeline", "push"})}),
         composite(ops::kAllToAllV, {kTarget, kSignal, kCounts, kInput, kOutput},
-                  {modes({"mesh", "pipeline", "push"})}, counted_result),
+                  {recipe({"mesh", "pipeline", "push"})}, counted_result),
         composite(ops::kReduce, {kTarget, kSignal, kRoot, kInput, kOutput},
-                  {reduction(), modes({"mesh", "pipeline", "push"})}),
+                  {reduction(), recipe({"mesh", "pipeline", "push"})}),
         composite(ops::kGather, {kTarget, kSignal, kRoot, kInput, kOutput},
-                  {modes({"mesh", "pipeline", "push"})}),
+                  {recipe({"mesh", "pipeline", "push"})}),
         composite(ops::kScatter, {kTarget, kSignal, kRoot, kInput, kOutput},
-                  {modes({"mesh", "pipeline", "push"})}),
-        composite(ops::kBarrier, {kSignal}, {modes({"mesh", "dissemination"})},
+                  {recipe({"mesh", "pipeline", "push"})}),
+        composite(ops::kBarrier, {kSignal}, {recipe({"mesh", "dissemination"})},
                   [](const Call&) { return Type{}; }),
     };
 }

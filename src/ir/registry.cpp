@@ -179,7 +179,7 @@ std::vector<OpSpec> build_registry() {
          {{"signal", signal, read}, {"cell", index, none}, {"value", index, none}},
          {{"cmp", {"eq", "ne", "gt", "ge", "lt", "le"}, "ge"}},
          no_type},
-        {ops::kEpoch, {{"signal", signal, read}}, {}, as_index},
+        {ops::kGeneration, {{"signal", signal, read}}, {}, as_index},
         {ops::kAdvance, {{"signal", signal, read_write}, {"by", index, none}}, {}, no_type},
         {ops::kRequire,
          {{"left", index, none}, {"right", index, none}},

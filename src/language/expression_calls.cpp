@@ -54,7 +54,7 @@ ir::CallPtr Expressions::make(std::string_view op, std::vector<ir::ExprPtr> oper
 }
 
 ir::CallPtr Expressions::op_call(const syntax::Call& call, const Span& span) {
-    const OpSpec* spec = ir::find_op(call.callee.text);
+    const OpSpec* spec = ir::find_op(current_word(call.callee.text));
     if (!spec) {
         report_.fail(call.callee.span, fmt::format("there is no op '{}'", call.callee.text),
                      did_you_mean(call.callee.text, op_names()));
@@ -98,7 +98,8 @@ ir::ExprPtr Expressions::operand(const syntax::Expr& expr, const ir::OperandSpec
 void Expressions::named_argument(const syntax::Argument& argument, const OpSpec& spec,
                                  std::vector<ir::ExprPtr>& operands,
                                  std::vector<ir::Attribute>& attributes) {
-    const syntax::Identifier& name = *argument.name;
+    const syntax::Identifier name{std::string(current_word(argument.name->text)),
+                                  argument.name->span};
     const int slot = spec.operand_index(name.text);
     const bool given_before =
         slot >= 0 ? operands[static_cast<std::size_t>(slot)] != nullptr
@@ -108,15 +109,15 @@ void Expressions::named_argument(const syntax::Argument& argument, const OpSpec&
         report_.fail(name.span, fmt::format("'{}' is given twice", name.text));
     }
     if (slot < 0) {
-        attributes.push_back(attribute(argument, spec));
+        attributes.push_back(attribute(name, *argument.value, spec));
         return;
     }
     const auto index = static_cast<std::size_t>(slot);
     operands[index] = operand(*argument.value, spec.operands[index], spec.name);
 }
 
-ir::Attribute Expressions::attribute(const syntax::Argument& argument, const OpSpec& spec) {
-    const syntax::Identifier& name = *argument.name;
+ir::Attribute Expressions::attribute(const syntax::Identifier& name, const syntax::Expr& value,
+                                     const OpSpec& spec) {
     const bool known =
         std::any_of(spec.attributes.begin(), spec.attributes.end(),
                     [&](const ir::AttributeSpec& slot) { return slot.name == name.text; });
@@ -125,13 +126,11 @@ ir::Attribute Expressions::attribute(const syntax::Argument& argument, const OpS
                      fmt::format("{} has no operand or attribute '{}'", spec.name, name.text),
                      did_you_mean(name.text, argument_names(spec)));
     }
-    if (const auto* word = syntax::as<syntax::Name>(*argument.value))
-        return {name.text, word->text};
-    if (const auto* number = syntax::as<syntax::Integer>(*argument.value)) {
+    if (const auto* word = syntax::as<syntax::Name>(value)) return {name.text, word->text};
+    if (const auto* number = syntax::as<syntax::Integer>(value)) {
         return {name.text, number->value};
     }
-    report_.fail(argument.value->span,
-                 fmt::format("attribute '{}' takes a word or an integer", name.text));
+    report_.fail(value.span, fmt::format("attribute '{}' takes a word or an integer", name.text));
 }
 
 }  // namespace peal::language

@@ -23,7 +23,7 @@ bool is_number(const ir::ExprPtr& expr) { return ir::type_of(*expr).kind == Type
 
 bool is_logic(BinaryOp op) { return op == BinaryOp::logical_and || op == BinaryOp::logical_or; }
 
-bool is_comparison(BinaryOp op) { return binding_of(op) == Binding::compare; }
+bool is_comparison(BinaryOp op) { return precedence_of(op) == Precedence::compare; }
 
 std::string_view tile_op(BinaryOp op) {
     switch (op) {

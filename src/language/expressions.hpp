@@ -89,7 +89,8 @@ private:
     ir::ExprPtr combine_tiles(ir::BinaryOp op, ir::ExprPtr left, ir::ExprPtr right,
                               const Span& span);
     bool is_table(const syntax::Expr& expr);
-    ir::Attribute attribute(const syntax::Argument& argument, const ir::OpSpec& spec);
+    ir::Attribute attribute(const syntax::Identifier& name, const syntax::Expr& value,
+                            const ir::OpSpec& spec);
     [[noreturn]] void fail_found(const Span& span, std::string_view expected,
                                  const ir::ExprPtr& found, std::string hint = {});
 

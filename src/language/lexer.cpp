@@ -80,7 +80,7 @@ private:
 
     void comment() {
         while (at_ < text_.size() && peek() != '\n') {
-            const Utf8Char character = decode_utf8(text_, at_);
+            const base::Utf8Char character = base::decode_utf8(text_, at_);
             if (character.valid && character.code != 0) {
                 at_ += character.bytes;
                 ++column_;
@@ -172,7 +172,7 @@ private:
     // A character that begins no token.
     void stranger() {
         const std::size_t begin = at_;
-        const Utf8Char character = decode_utf8(text_, at_);
+        const base::Utf8Char character = base::decode_utf8(text_, at_);
         if (!character.valid || is_control(character.code)) {
             report_garbage();
             tokens_.push_back(take(Token::Kind::bad, begin));
@@ -192,9 +192,9 @@ private:
     // Reports a run of bytes that are no text, and skips it.
     void report_garbage() {
         const std::uint32_t begin = column_;
-        const Utf8Char first = decode_utf8(text_, at_);
+        const base::Utf8Char first = base::decode_utf8(text_, at_);
         while (at_ < text_.size()) {
-            const Utf8Char next = decode_utf8(text_, at_);
+            const base::Utf8Char next = base::decode_utf8(text_, at_);
             if (next.valid != first.valid || (next.valid && next.code != first.code)) break;
             at_ += next.bytes;
             ++column_;

@@ -47,6 +47,11 @@ std::string did_you_mean(std::string_view word, const std::vector<std::string_vi
     return nearest.empty() ? std::string{} : fmt::format("did you mean '{}'?", nearest);
 }
 
+std::string_view current_word(std::string_view word) {
+    if (word == "mode") return "recipe";
+    return word == "pld.system.epoch" ? ir::ops::kGeneration : word;
+}
+
 const ir::OpSpec* collective_named(std::string_view name) {
     for (const ir::OpSpec& spec : ir::all_ops()) {
         if (spec.composite && short_name(spec) == name) return &spec;

@@ -13,6 +13,9 @@ namespace peal::language {
 // "did you mean 'data'?" for the candidate that is a slip of the finger away, else "".
 std::string did_you_mean(std::string_view word, const std::vector<std::string_view>& candidates);
 
+// An attribute or op as it is called today, for one that a text may still call otherwise.
+std::string_view current_word(std::string_view word);
+
 const ir::OpSpec* collective_named(std::string_view name);  // null: there is none
 std::vector<std::string_view> collective_names();
 

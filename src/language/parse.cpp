@@ -51,8 +51,9 @@ ir::Program parse(SourcePtr source, std::vector<Diagnostic>* warnings) {
 }
 
 ir::Program parse_file(const std::string& path, std::vector<Diagnostic>* warnings) {
-    return parse(std::make_shared<const Source>(path, read_text(path, language::kMaxFileBytes)),
-                 warnings);
+    return parse(
+        std::make_shared<const Source>(path, base::read_text(path, language::kMaxFileBytes)),
+        warnings);
 }
 
 }  // namespace peal

@@ -31,42 +31,42 @@ int deepest(const std::vector<Argument>& arguments) {
 }  // namespace
 
 // Operands and operators that bind at least as tightly as `loosest`.
-ExprPtr Parser::expr(Binding loosest) {
+ExprPtr Parser::expr(Precedence loosest) {
     const Nested nested(*this);
     const Span start = cursor_.peek().span;
     ExprPtr left = prefix(loosest);
     while (const auto op = infix_at(cursor_.peek())) {
-        const Binding binding = binding_of(*op);
-        if (binding < loosest) break;
+        const Precedence precedence = precedence_of(*op);
+        if (precedence < loosest) break;
         cursor_.take();
-        ExprPtr right = expr(tighter(binding));
+        ExprPtr right = expr(tighter(precedence));
         const int depth = std::max(left->depth, right->depth);
         left = make(Binary{*op, std::move(left), std::move(right)}, start, depth);
-        if (binding == Binding::compare) reject_chain();
+        if (precedence == Precedence::compare) reject_chain();
     }
     return left;
 }
 
 void Parser::reject_chain() {
     const auto next = infix_at(cursor_.peek());
-    if (next && binding_of(*next) == Binding::compare) {
+    if (next && precedence_of(*next) == Precedence::compare) {
         report_.fail(cursor_.peek().span, "comparisons do not chain",
                      "join two comparisons with 'and'");
     }
 }
 
-ExprPtr Parser::prefix(Binding loosest) {
+ExprPtr Parser::prefix(Precedence loosest) {
     const Span start = cursor_.peek().span;
     if (cursor_.peek().first_on_line && cursor_.peek().is_name() && cursor_.peek(1).is("=")) {
         cursor_.fail_expected("a value", "another statement begins here");
     }
     if (cursor_.at("-")) return negated();
     if (!cursor_.at("not")) return postfix();
-    if (loosest > Binding::logical_not) {
+    if (loosest > Precedence::logical_not) {
         cursor_.fail_expected("a value", "put parentheses around 'not ...'");
     }
     cursor_.take();
-    ExprPtr operand = expr(Binding::logical_not);
+    ExprPtr operand = expr(Precedence::logical_not);
     const int depth = operand->depth;
     return make(Unary{ir::UnaryOp::logical_not, std::move(operand)}, start, depth);
 }
@@ -81,7 +81,7 @@ ExprPtr Parser::negated() {
         literal->span = join(start, literal->span);
         return literal;
     }
-    ExprPtr operand = prefix(Binding::negate);
+    ExprPtr operand = prefix(Precedence::negate);
     const int depth = operand->depth;
     return make(Unary{ir::UnaryOp::neg, std::move(operand)}, start, depth);
 }
@@ -169,7 +169,7 @@ ExprPtr Parser::word_atom() {
     if (token.is("rank")) return make(Rank{}, cursor_.take().span);
     if (token.is("nranks")) return make(Nranks{}, cursor_.take().span);
     if (token.is("inf") || token.is("nan")) return number(false);
-    if (token.is("epoch")) return epoch();
+    if (token.is("generation") || token.is("epoch")) return generation();
     if (token.is("log2")) return log2();
     if (token.is("sum")) return fold(ir::FoldOp::sum);
     if (token.is("min")) return min_or_max(ir::BinaryOp::min);
@@ -238,9 +238,9 @@ Argument Parser::argument() {
     return argument;
 }
 
-ExprPtr Parser::epoch() {
+ExprPtr Parser::generation() {
     const Span start = cursor_.take().span;
-    return call({std::string(ir::ops::kEpoch), start}, true);
+    return call({std::string(ir::ops::kGeneration), start}, true);
 }
 
 ExprPtr Parser::log2() {

@@ -109,7 +109,7 @@ Compare Parser::comparison(std::string hint) {
 
 // What a statement's one comparison compares with.
 ExprPtr Parser::right_side() {
-    ExprPtr value = expr(tighter(Binding::compare));
+    ExprPtr value = expr(tighter(Precedence::compare));
     if (infix_at(cursor_.peek())) {
         report_.fail(
             cursor_.peek().span,
@@ -148,7 +148,7 @@ StmtPtr Parser::advance() {
 StmtPtr Parser::require() {
     const Span start = cursor_.take().span;
     Call call{{std::string(ir::ops::kRequire), start}, true, {}};
-    call.arguments.push_back(positional(expr(tighter(Binding::compare))));
+    call.arguments.push_back(positional(expr(tighter(Precedence::compare))));
     Name compare{std::string(name(comparison("as in require nranks >= 2")))};
     call.arguments.push_back(positional(right_side()));
     call.arguments.push_back({Identifier{"cmp", start}, make(std::move(compare), start)});

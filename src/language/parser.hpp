@@ -91,9 +91,9 @@ private:
     std::vector<syntax::Identifier> let_names();
 
     // parse_expr.cpp
-    syntax::ExprPtr expr(Binding loosest = Binding::logical_or);
+    syntax::ExprPtr expr(Precedence loosest = Precedence::logical_or);
     void reject_chain();
-    syntax::ExprPtr prefix(Binding loosest);
+    syntax::ExprPtr prefix(Precedence loosest);
     syntax::ExprPtr negated();
     syntax::ExprPtr postfix();
     syntax::ExprPtr at_rank(syntax::ExprPtr base);
@@ -103,7 +103,7 @@ private:
     syntax::ExprPtr parenthesised();
     syntax::ExprPtr name_or_call();
     syntax::ExprPtr call(syntax::Identifier callee, bool is_op);
-    syntax::ExprPtr epoch();
+    syntax::ExprPtr generation();
     syntax::ExprPtr log2();
     syntax::ExprPtr min_or_max(ir::BinaryOp op);
     syntax::ExprPtr fold(ir::FoldOp op);

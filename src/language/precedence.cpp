@@ -7,28 +7,28 @@ namespace peal::language {
 
 using ir::BinaryOp;
 
-Binding binding_of(BinaryOp op) {
+Precedence precedence_of(BinaryOp op) {
     switch (op) {
-        case BinaryOp::logical_or: return Binding::logical_or;
-        case BinaryOp::logical_and: return Binding::logical_and;
+        case BinaryOp::logical_or: return Precedence::logical_or;
+        case BinaryOp::logical_and: return Precedence::logical_and;
         case BinaryOp::eq:
         case BinaryOp::ne:
         case BinaryOp::lt:
         case BinaryOp::le:
         case BinaryOp::gt:
-        case BinaryOp::ge: return Binding::compare;
-        case BinaryOp::bit_xor: return Binding::bit_xor;
+        case BinaryOp::ge: return Precedence::compare;
+        case BinaryOp::bit_xor: return Precedence::bit_xor;
         case BinaryOp::shl:
-        case BinaryOp::shr: return Binding::shift;
+        case BinaryOp::shr: return Precedence::shift;
         case BinaryOp::add:
-        case BinaryOp::sub: return Binding::sum;
+        case BinaryOp::sub: return Precedence::sum;
         case BinaryOp::mul:
         case BinaryOp::div:
-        case BinaryOp::mod: return Binding::product;
+        case BinaryOp::mod: return Precedence::product;
         case BinaryOp::min:
-        case BinaryOp::max: return Binding::atom;
+        case BinaryOp::max: return Precedence::atom;
     }
-    return Binding::atom;
+    return Precedence::atom;
 }
 
 std::optional<BinaryOp> infix_at(const Token& token) {

@@ -10,7 +10,7 @@
 
 namespace peal::language {
 
-enum class Binding : std::uint8_t {
+enum class Precedence : std::uint8_t {
     logical_or,
     logical_and,
     logical_not,
@@ -23,12 +23,12 @@ enum class Binding : std::uint8_t {
     atom,
 };
 
-constexpr Binding tighter(Binding binding) {
-    return static_cast<Binding>(static_cast<std::uint8_t>(binding) + 1);
+constexpr Precedence tighter(Precedence precedence) {
+    return static_cast<Precedence>(static_cast<std::uint8_t>(precedence) + 1);
 }
 
 // min(a, b) and max(a, b) are atoms.
-Binding binding_of(ir::BinaryOp op);
+Precedence precedence_of(ir::BinaryOp op);
 
 // The operator between two operands that a token is.
 std::optional<ir::BinaryOp> infix_at(const Token& token);

@@ -16,12 +16,12 @@
 namespace peal {
 namespace {
 
-using language::Binding;
+using language::Precedence;
 using language::tighter;
 
 constexpr std::size_t kMaxLine = 100;
 
-std::string expr_text(const ir::ExprPtr& expr, Binding loosest = Binding::logical_or);
+std::string expr_text(const ir::ExprPtr& expr, Precedence loosest = Precedence::logical_or);
 
 std::string list_text(const std::vector<ir::ExprPtr>& exprs) {
     std::vector<std::string> texts;
@@ -39,15 +39,16 @@ std::string double_text(double value) {
 // An expression's text, and how tightly it holds together.
 struct Piece {
     std::string text;
-    Binding binding = Binding::atom;
+    Precedence precedence = Precedence::atom;
 };
 
 Piece piece(const ir::IntConst& node) {
-    return {std::to_string(node.value), node.value < 0 ? Binding::negate : Binding::atom};
+    return {std::to_string(node.value), node.value < 0 ? Precedence::negate : Precedence::atom};
 }
 
 Piece piece(const ir::FloatConst& node) {
-    return {double_text(node.value), std::signbit(node.value) ? Binding::negate : Binding::atom};
+    return {double_text(node.value),
+            std::signbit(node.value) ? Precedence::negate : Precedence::atom};
 }
 
 Piece piece(const ir::Var& node) { return {node.name}; }
@@ -58,27 +59,28 @@ Piece piece(const ir::Unary& node) {
         case ir::UnaryOp::neg: {
             const bool literal =
                 ir::as<ir::IntConst>(node.operand) || ir::as<ir::FloatConst>(node.operand);
-            const std::string operand = expr_text(node.operand, Binding::negate);
+            const std::string operand = expr_text(node.operand, Precedence::negate);
             const bool plain = !literal || operand.front() == '-';
-            return {plain ? "-" + operand : fmt::format("-({})", operand), Binding::negate};
+            return {plain ? "-" + operand : fmt::format("-({})", operand), Precedence::negate};
         }
         case ir::UnaryOp::logical_not:
-            return {"not " + expr_text(node.operand, Binding::logical_not), Binding::logical_not};
+            return {"not " + expr_text(node.operand, Precedence::logical_not),
+                    Precedence::logical_not};
         case ir::UnaryOp::log2: return {fmt::format("log2({})", expr_text(node.operand))};
     }
     return {};
 }
 
 Piece piece(const ir::Binary& node) {
-    const Binding binding = language::binding_of(node.op);
-    if (binding == Binding::atom) {
+    const Precedence precedence = language::precedence_of(node.op);
+    if (precedence == Precedence::atom) {
         return {
             fmt::format("{}({}, {})", ir::name(node.op), expr_text(node.lhs), expr_text(node.rhs))};
     }
-    const Binding left = binding == Binding::compare ? tighter(binding) : binding;
+    const Precedence left = precedence == Precedence::compare ? tighter(precedence) : precedence;
     return {fmt::format("{} {} {}", expr_text(node.lhs, left), ir::name(node.op),
-                        expr_text(node.rhs, tighter(binding))),
-            binding};
+                        expr_text(node.rhs, tighter(precedence))),
+            precedence};
 }
 
 Piece piece(const ir::TableAt& node) {
@@ -86,7 +88,7 @@ Piece piece(const ir::TableAt& node) {
 }
 
 std::string range_text(const ir::ExprPtr& lo, const ir::ExprPtr& hi) {
-    return fmt::format("{}..{}", expr_text(lo, Binding::sum), expr_text(hi, Binding::sum));
+    return fmt::format("{}..{}", expr_text(lo, Precedence::sum), expr_text(hi, Precedence::sum));
 }
 
 Piece piece(const ir::Fold& node) {
@@ -124,9 +126,9 @@ Piece piece(const ir::Call& node) {
     return {fmt::format("{}({})", node.op, fmt::join(arguments, ", "))};
 }
 
-std::string expr_text(const ir::ExprPtr& expr, Binding loosest) {
+std::string expr_text(const ir::ExprPtr& expr, Precedence loosest) {
     Piece result = ir::dispatch(*expr, [](const auto& node) { return piece(node); });
-    return result.binding < loosest ? fmt::format("({})", result.text) : std::move(result.text);
+    return result.precedence < loosest ? fmt::format("({})", result.text) : std::move(result.text);
 }
 
 std::string type_text(const ir::Type& type) {

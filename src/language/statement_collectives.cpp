@@ -91,7 +91,7 @@ void Statements::assign_collective(const syntax::Expr& target, const syntax::Cal
     emit_call(exprs_.make(spec.name, std::move(operands), std::move(attributes), span), span);
 }
 
-// barrier(sig, mode=dissemination)
+// barrier(sig, recipe=dissemination)
 void Statements::barrier(const syntax::Call& call, const Span& span) {
     const OpSpec& spec = *collective_named(call.callee.text);
     std::vector<ir::ExprPtr> operands(spec.operands.size());

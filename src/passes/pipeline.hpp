@@ -29,7 +29,7 @@ ir::Program inline_calls(const ir::Program& program);
 // collective, so target and signal of an allreduce are inout before it is lowered.
 ir::Program convert_tensor_to_tile_ops(const ir::Program& program);
 
-// Expands each composite op into notify, wait, load, combine and store, by the recipe of its mode
+// Expands each composite op into notify, wait, load, combine and store, by its recipe
 // in src/collectives/. A program without composite ops is unchanged.
 ir::Program lower_composite_ops(const ir::Program& program);
 

@@ -8,7 +8,7 @@
 
 #include "peal/plan.hpp"
 
-namespace peal {
+namespace peal::plan {
 
 inline std::uint64_t end_of(const Range& range) { return range.offset + range.length; }
 
@@ -99,4 +99,4 @@ inline bool is_pipe_sync(const Action& action) {
            std::holds_alternative<PipeBarrier>(action);
 }
 
-}  // namespace peal
+}  // namespace peal::plan

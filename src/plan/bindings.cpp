@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "plan/bindings.hpp"
+#include "plan/specialise.hpp"
 
 #include <algorithm>
 
@@ -7,9 +7,9 @@
 #include <fmt/ranges.h>
 
 #include "peal/error.hpp"
-#include "plan/limits.hpp"
+#include "plan/arithmetic.hpp"
 
-namespace peal {
+namespace peal::plan {
 namespace {
 
 using Names = std::vector<std::string_view>;
@@ -82,4 +82,4 @@ void require_bindings(const ResolvedKernel& kernel, const Bindings& bindings) {
                                           fmt::join(problems, "; "), list_of(needs)));
 }
 
-}  // namespace peal
+}  // namespace peal::plan

@@ -9,12 +9,12 @@ namespace peal {
 
 std::vector<Plan> compile(const ir::Program& program, std::string_view kernel,
                           const Bindings& bindings, int nranks, const CompileOptions& options) {
-    const LoweredKernel lowered(program, kernel);
+    const plan::LoweredKernel lowered(program, kernel);
     std::vector<Plan> plans;
     for (int rank = 0; rank == 0 || rank < nranks; ++rank) {
-        plans.push_back(compile_rank(lowered, bindings, rank, nranks, options));
+        plans.push_back(plan::compile_rank(lowered, bindings, rank, nranks, options));
     }
-    const std::vector<PlanFault> faults = disagreements_of(plans);
+    const std::vector<plan::PlanFault> faults = plan::disagreements_of(plans);
     if (!faults.empty()) throw Error(Fault::program, to_text(faults.front()));
     return plans;
 }

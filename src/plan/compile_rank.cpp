@@ -10,17 +10,17 @@
 #include <fmt/format.h>
 
 #include "peal/program.hpp"
+#include "plan/fuse_steps.hpp"
 #include "plan/lanes.hpp"
-#include "plan/place_tiles.hpp"
 #include "plan/specialise.hpp"
 
-namespace peal {
+namespace peal::plan {
 namespace {
 
 // What program_of() depends on.
 struct Form {
     CollectiveKind kind;
-    std::string mode;
+    std::string recipe;
     Element element;
     ReduceOp op;
     Placement placement;
@@ -29,7 +29,7 @@ struct Form {
 };
 
 Form form_of(const Collective& collective) {
-    return {collective.kind, collective.mode, collective.element, collective.op,
+    return {collective.kind, collective.recipe, collective.element, collective.op,
             collective.placement};
 }
 
@@ -51,7 +51,7 @@ ir::Program with_source(ir::Program lowered, std::string_view kernel) {
         std::make_shared<const Source>(fmt::format("{}.peal (lowered)", kernel), print(lowered)));
 }
 
-// There are as many entries as forms were used: a fixed number of kinds, modes and types.
+// There are as many entries as forms were used: a fixed number of kinds, recipes and types.
 const ResolvedKernel& kernel_of(const Collective& collective) {
     static std::mutex mutex;
     static std::map<Form, KeptKernel> known;
@@ -89,4 +89,4 @@ Plan compile_rank(const Collective& collective, int rank, int nranks) {
     return compile_rank(kernel_of(collective), bindings_of(collective), rank, nranks);
 }
 
-}  // namespace peal
+}  // namespace peal::plan

@@ -10,7 +10,7 @@
 #include "peal/plan.hpp"
 #include "plan/resolved.hpp"
 
-namespace peal {
+namespace peal::plan {
 
 // A program lowered and one of its kernels, for any number of plans. A program that was built in
 // C++ gets its own lowered text as the source that instructions and errors refer to.
@@ -36,10 +36,10 @@ Plan compile_rank(const ResolvedKernel& kernel, const Bindings& bindings, int ra
 
 // What compile(collective, nranks) has at `rank`, but for the source: lines are 0.
 //
-// The first call for a kind, mode, element, operation and placement lowers the program and keeps it
-// for the life of the process; after that a new count, root, table or rank costs only the plan
+// The first call for a kind, recipe, element, operation and placement lowers the program and keeps
+// it for the life of the process; after that a new count, root, table or rank costs only the plan
 // itself: it is quick enough to be made by the call that needs it. Safe to call from several
 // threads.
 Plan compile_rank(const Collective& collective, int rank, int nranks);
 
-}  // namespace peal
+}  // namespace peal::plan

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "plan/dead_tiles.hpp"
+#include "plan/fuse_steps.hpp"
 
 #include "plan/access.hpp"
 #include "plan/tile_blocks.hpp"
 
-namespace peal {
+namespace peal::plan {
 namespace {
 
 // One pass; whether there was anything to drop.
@@ -49,4 +49,4 @@ void drop_dead_tiles(std::vector<Instruction>& instructions) {
     }
 }
 
-}  // namespace peal
+}  // namespace peal::plan

@@ -127,7 +127,7 @@ private:
         if (!lanes.empty()) put(lanes);
     }
 
-    Digest digest_;
+    base::Digest digest_;
 };
 
 }  // namespace

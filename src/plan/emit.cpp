@@ -4,10 +4,10 @@
 
 #include "peal/program.hpp"
 #include "plan/access.hpp"
-#include "plan/limits.hpp"
+#include "plan/arithmetic.hpp"
 #include "plan/specialiser.hpp"
 
-namespace peal {
+namespace peal::plan {
 namespace {
 
 const std::string& op_of(const Expression& call) { return call.call().op; }
@@ -32,7 +32,7 @@ KernelValue Specialiser::call(const Expression& call) {
         case Primitive::get: return get(call);
         case Primitive::notify: return notify(call);
         case Primitive::wait: return wait(call);
-        case Primitive::epoch: return epoch(call);
+        case Primitive::generation: return generation(call);
         case Primitive::advance: return advance(call);
         case Primitive::require: return require(call);
         case Primitive::none: break;
@@ -113,7 +113,7 @@ Value Specialiser::signal_value(const Expression& call, const Expression& operan
     const AffineInteger value = affine(operand);
     const Buffer& cells = plan_.buffers[signal];
     if (!value.is_plain() && value.signal != signal) {
-        fail(call.span(), fmt::format("{}: a value relative to epoch({}) is given to '{}'",
+        fail(call.span(), fmt::format("{}: a value relative to generation({}) is given to '{}'",
                                       op_of(call), signal_name(value.signal), cells.name));
     }
     for (const std::int64_t part : {value.constant, value.per_generation}) {
@@ -289,7 +289,7 @@ KernelValue Specialiser::wait(const Expression& call) {  // (signal, cell, value
     return {};
 }
 
-KernelValue Specialiser::epoch(const Expression& call) {  // (signal)
+KernelValue Specialiser::generation(const Expression& call) {  // (signal)
     const std::uint16_t signal = buffer(*call.operands[0]);
     return AffineInteger{plan_.advance[signal], 1, signal};
 }
@@ -316,4 +316,4 @@ KernelValue Specialiser::require(const Expression& call) {  // (left, right) cmp
     return {};
 }
 
-}  // namespace peal
+}  // namespace peal::plan

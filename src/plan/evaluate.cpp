@@ -6,7 +6,7 @@
 
 #include "plan/arithmetic.hpp"
 
-namespace peal {
+namespace peal::plan {
 namespace {
 
 using ir::BinaryOp;
@@ -33,7 +33,7 @@ void Evaluator::fail(Span span, const std::string& message, std::string hint) co
 
 void Evaluator::fail_relative(Span span, std::uint16_t signal) const {
     fail(span,
-         fmt::format("expected a plain integer, found one relative to epoch({})",
+         fmt::format("expected a plain integer, found one relative to generation({})",
                      signal_name(signal)),
          "such a value can be added, subtracted, multiplied by a constant, and given to notify and "
          "wait on the same signal");
@@ -227,4 +227,4 @@ void Evaluator::fail_entry(const Expression& expr, const Table& table) {
                                   fmt::join(indices, ", "), fmt::join(table.shape, ", ")));
 }
 
-}  // namespace peal
+}  // namespace peal::plan

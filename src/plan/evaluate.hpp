@@ -12,7 +12,7 @@
 #include "peal/diagnostic.hpp"
 #include "plan/resolved.hpp"
 
-namespace peal {
+namespace peal::plan {
 
 // constant + per_generation * (generation of the signal buffer `signal`). A plain integer has
 // per_generation 0 and no signal.
@@ -122,4 +122,4 @@ private:
     std::vector<Result> results_;      // by memo
 };
 
-}  // namespace peal
+}  // namespace peal::plan

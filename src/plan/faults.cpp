@@ -6,11 +6,11 @@
 
 #include <fmt/format.h>
 
-#include "plan/limits.hpp"
+#include "plan/arithmetic.hpp"
 #include "plan/names.hpp"
 #include "plan/titles.hpp"
 
-namespace peal {
+namespace peal::plan {
 namespace {
 
 using Kind = PlanFault::Kind;
@@ -221,4 +221,4 @@ std::vector<PlanFault> disagreements_of(const std::vector<Plan>& plans) {
     return faults;
 }
 
-}  // namespace peal
+}  // namespace peal::plan

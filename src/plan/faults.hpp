@@ -11,7 +11,7 @@
 
 #include "peal/plan.hpp"
 
-namespace peal {
+namespace peal::plan {
 
 struct PlanFault {
     enum class Kind : std::uint8_t {
@@ -50,4 +50,4 @@ std::vector<PlanFault> disagreements_of(const std::vector<Plan>& plans);
 // What is wrong with one instruction of a plan whose buffers are valid.
 std::optional<PlanFault> fault_of_instruction(const Plan& plan, std::size_t index);
 
-}  // namespace peal
+}  // namespace peal::plan

@@ -5,7 +5,7 @@
 #include "plan/pipe_order.hpp"
 #include "plan/pipes.hpp"
 
-namespace peal {
+namespace peal::plan {
 
 Plan for_host(const Plan& plan) {
     if (!uses_pipes(plan)) return plan;
@@ -35,4 +35,4 @@ std::vector<Plan> for_host(const std::vector<Plan>& plans) {
     return result;
 }
 
-}  // namespace peal
+}  // namespace peal::plan

@@ -5,7 +5,7 @@
 
 #include "peal/plan.hpp"
 
-namespace peal {
+namespace peal::plan {
 
 // The plan as a core carries it out that does one thing after another: in an order that its pipes
 // allow (plan/pipe_order.hpp), without flags and barriers, fused and validated. Instructions keep
@@ -17,4 +17,4 @@ namespace peal {
 Plan for_host(const Plan& plan);
 std::vector<Plan> for_host(const std::vector<Plan>& plans);
 
-}  // namespace peal
+}  // namespace peal::plan

@@ -3,26 +3,22 @@
 // together. Each step keeps every byte outside tile memory what it was at every notify and wait
 // where a peer could look at it.
 #include "peal/compile.hpp"
-#include "plan/dead_tiles.hpp"
-#include "plan/hoist.hpp"
+#include "plan/fuse_steps.hpp"
 #include "plan/lanes.hpp"
 #include "plan/pipes.hpp"
-#include "plan/place_tiles.hpp"
-#include "plan/rename_tiles.hpp"
-#include "plan/sink.hpp"
 
 namespace peal {
 
 // Plans with pipes stay as their author wrote them.
 Plan fuse(Plan plan) {
-    if (uses_pipes(plan)) return plan;
-    const Sharing sharing = sharing_of(plan);
-    change_lanes(plan, [&](Plan& lane) {
-        rename_tiles(lane);
-        drop_dead_tiles(lane.instructions);
-        sink(lane, sharing);
-        hoist(lane, sharing);
-        place_tiles(lane);
+    if (plan::uses_pipes(plan)) return plan;
+    const plan::Sharing sharing = plan::sharing_of(plan);
+    plan::change_lanes(plan, [&](Plan& lane) {
+        plan::rename_tiles(lane);
+        plan::drop_dead_tiles(lane.instructions);
+        plan::sink(lane, sharing);
+        plan::hoist(lane, sharing);
+        plan::place_tiles(lane);
     });
     for (Instruction& instruction : plan.instructions) instruction.joined = false;
     return plan;

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "plan/hoist.hpp"
+#include "plan/fuse_steps.hpp"
 
 #include "plan/access.hpp"
 #include "plan/range_index.hpp"
 #include "plan/tile_blocks.hpp"
 
-namespace peal {
+namespace peal::plan {
 namespace {
 
 constexpr std::uint32_t kNoStore = UINT32_MAX;
@@ -117,4 +117,4 @@ private:
 
 void hoist(Plan& plan, Sharing sharing) { Hoister(plan, sharing).run(); }
 
-}  // namespace peal
+}  // namespace peal::plan

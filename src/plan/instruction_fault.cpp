@@ -5,12 +5,12 @@
 #include <fmt/format.h>
 
 #include "plan/access.hpp"
+#include "plan/arithmetic.hpp"
 #include "plan/faults.hpp"
-#include "plan/limits.hpp"
 #include "plan/names.hpp"
 #include "plan/titles.hpp"
 
-namespace peal {
+namespace peal::plan {
 namespace {
 
 using Kind = PlanFault::Kind;
@@ -242,4 +242,4 @@ std::optional<PlanFault> fault_of_instruction(const Plan& plan, std::size_t inde
     return InstructionCheck(plan, index).run();
 }
 
-}  // namespace peal
+}  // namespace peal::plan

@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-namespace peal {
+namespace peal::plan {
 
 // Runs lie in blocks of bounded size, so that a boundary more costs no more among a hundred
 // thousand runs than among a few.
@@ -179,4 +179,4 @@ private:
     std::vector<Block> blocks_;  // the first run begins at 0; each ends where the next begins
 };
 
-}  // namespace peal
+}  // namespace peal::plan

@@ -15,7 +15,7 @@
 #include "plan/json_words.hpp"
 #include "plan/names.hpp"
 
-namespace peal {
+namespace peal::plan {
 namespace {
 
 using Json = nlohmann::json;
@@ -323,9 +323,7 @@ void require_our_format(const Place& document) {
     }
 }
 
-}  // namespace
-
-std::vector<Plan> plans_from_json(const std::string& text) {
+std::vector<Plan> read_document(const std::string& text) {
     const Json json = parse_document(text);
     const Place document(json);
     require_our_format(document);
@@ -337,4 +335,10 @@ std::vector<Plan> plans_from_json(const std::string& text) {
     return plans;
 }
 
-}  // namespace peal
+}  // namespace
+
+}  // namespace peal::plan
+
+std::vector<peal::Plan> peal::plans_from_json(const std::string& text) {
+    return plan::read_document(text);
+}

@@ -4,7 +4,7 @@
 
 #include <string_view>
 
-namespace peal {
+namespace peal::plan {
 
 inline constexpr std::string_view kJsonFormat = "peal-plans";
 inline constexpr int kJsonVersion = 1;
@@ -19,4 +19,4 @@ inline constexpr std::string_view kSetFlagWord = "set_flag";
 inline constexpr std::string_view kWaitFlagWord = "wait_flag";
 inline constexpr std::string_view kPipeBarrierWord = "pipe_barrier";
 
-}  // namespace peal
+}  // namespace peal::plan

@@ -38,7 +38,7 @@
 #include "plan/json_words.hpp"
 #include "plan/names.hpp"
 
-namespace peal {
+namespace peal::plan {
 namespace {
 
 using OrderedJson = nlohmann::ordered_json;
@@ -211,10 +211,14 @@ private:
 
 }  // namespace
 
-std::string to_json(const Plan& plan) { return DocumentWriter().write(&plan, 1); }
+}  // namespace peal::plan
+
+namespace peal {
+
+std::string to_json(const Plan& plan) { return plan::DocumentWriter().write(&plan, 1); }
 
 std::string to_json(const std::vector<Plan>& plans) {
-    return DocumentWriter().write(plans.data(), plans.size());
+    return plan::DocumentWriter().write(plans.data(), plans.size());
 }
 
 }  // namespace peal

@@ -9,7 +9,7 @@
 
 #include "peal/plan.hpp"
 
-namespace peal {
+namespace peal::plan {
 
 // Calls change(lane), where `lane` is a plan with the instructions of one lane only, and puts what
 // comes out together again.
@@ -38,4 +38,4 @@ void change_lanes(Plan& plan, Change&& change) {
     plan.lanes = std::move(lanes);
 }
 
-}  // namespace peal
+}  // namespace peal::plan

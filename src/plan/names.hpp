@@ -8,7 +8,7 @@
 
 #include "peal/plan.hpp"
 
-namespace peal {
+namespace peal::plan {
 
 inline constexpr std::array kBufferKinds = {BufferKind::argument, BufferKind::window,
                                             BufferKind::signal};
@@ -23,8 +23,6 @@ inline constexpr std::array kPipes = {Pipe::none,      Pipe::scalar,     Pipe::l
                                       Pipe::vector,    Pipe::store,      Pipe::cube,
                                       Pipe::cube_load, Pipe::cube_store, Pipe::all};
 
-std::string_view name(BufferKind kind);
-
 // The value of that name among `values`.
 template <class Enum, std::size_t kCount>
 std::optional<Enum> named(const std::array<Enum, kCount>& values, std::string_view wanted) {
@@ -34,4 +32,4 @@ std::optional<Enum> named(const std::array<Enum, kCount>& values, std::string_vi
     return std::nullopt;
 }
 
-}  // namespace peal
+}  // namespace peal::plan

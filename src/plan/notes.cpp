@@ -3,9 +3,9 @@
 
 #include <fmt/format.h>
 
-#include "plan/source_place.hpp"
+#include "plan/titles.hpp"
 
-namespace peal {
+namespace peal::plan {
 namespace {
 
 const PlanNotes::Round& round_at(const Plan& plan, std::uint32_t round) {
@@ -83,4 +83,4 @@ std::uint32_t common_round(const Plan& plan, std::uint32_t a, std::uint32_t b) {
     return a;
 }
 
-}  // namespace peal
+}  // namespace peal::plan

@@ -10,7 +10,7 @@
 
 #include "peal/plan.hpp"
 
-namespace peal {
+namespace peal::plan {
 
 struct PlanNotes {
     // One round of one loop. Rounds are made when an instruction needs them.
@@ -41,4 +41,4 @@ std::string place_text(const Instruction& instruction, const Plan& plan);
 // The innermost round that two instructions share.
 std::uint32_t common_round(const Plan& plan, std::uint32_t a, std::uint32_t b);
 
-}  // namespace peal
+}  // namespace peal::plan

@@ -6,7 +6,7 @@
 #include "peal/error.hpp"
 #include "plan/specialiser.hpp"
 
-namespace peal {
+namespace peal::plan {
 
 void Specialiser::bind_parameters() {
     const auto bind_integer = [&](std::string_view name, Slot slot) {
@@ -92,4 +92,4 @@ void Specialiser::add_buffer(const Parameter& parameter) {
     plan_.buffers.push_back(std::move(buffer));
 }
 
-}  // namespace peal
+}  // namespace peal::plan

@@ -12,7 +12,7 @@
 #include "plan/pipes.hpp"
 #include "plan/titles.hpp"
 
-namespace peal {
+namespace peal::plan {
 namespace {
 
 // Carries out a lane on its pipes, in thought.
@@ -121,4 +121,4 @@ std::vector<std::uint32_t> pipe_order(const Plan& plan, std::size_t lane) {
     return PipeRun(plan, lane).run();
 }
 
-}  // namespace peal
+}  // namespace peal::plan

@@ -6,7 +6,7 @@
 
 #include "peal/plan.hpp"
 
-namespace peal {
+namespace peal::plan {
 
 // The instructions of one lane in one call, as indices, in an order in which its pipes may carry
 // them out:
@@ -31,4 +31,4 @@ namespace peal {
 // Throws Error(program) when a wait_flag can never pass; the message names it.
 std::vector<std::uint32_t> pipe_order(const Plan& plan, std::size_t lane);
 
-}  // namespace peal
+}  // namespace peal::plan

@@ -8,7 +8,7 @@
 
 #include "plan/access.hpp"
 
-namespace peal {
+namespace peal::plan {
 
 // Those that run beside the scalar unit, which issues everything.
 inline constexpr std::array kBesidePipes = {Pipe::load, Pipe::vector,    Pipe::store,
@@ -35,4 +35,4 @@ inline bool uses_pipes(const Plan& plan) {
         });
 }
 
-}  // namespace peal
+}  // namespace peal::plan

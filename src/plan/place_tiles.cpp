@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "plan/place_tiles.hpp"
+#include "plan/fuse_steps.hpp"
 
 #include <algorithm>
 #include <map>
@@ -7,7 +7,7 @@
 #include "plan/access.hpp"
 #include "plan/tile_blocks.hpp"
 
-namespace peal {
+namespace peal::plan {
 namespace {
 
 std::uint64_t whole_lines(std::uint64_t bytes) {
@@ -109,4 +109,4 @@ void place_tiles(Plan& plan) {
     }
 }
 
-}  // namespace peal
+}  // namespace peal::plan

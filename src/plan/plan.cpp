@@ -9,11 +9,11 @@
 namespace peal {
 namespace {
 
-constexpr std::array<std::string_view, kBufferKinds.size()> kKindNames = {"argument", "window",
-                                                                          "signal"};
-constexpr std::array<std::string_view, kMapOps.size()> kMapNames = {
+constexpr std::array<std::string_view, plan::kBufferKinds.size()> kKindNames = {"argument",
+                                                                                "window", "signal"};
+constexpr std::array<std::string_view, plan::kMapOps.size()> kMapNames = {
     "fill", "add_scalar", "mul_scalar", "convert", "row_sum", "clobber"};
-constexpr std::array<std::string_view, kPipes.size()> kPipeNames = {
+constexpr std::array<std::string_view, plan::kPipes.size()> kPipeNames = {
     "none", "scalar", "load", "vector", "store", "cube", "cube_load", "cube_store", "all"};
 
 auto identity(const Plan& plan) {

@@ -8,7 +8,7 @@
 
 #include "plan/access.hpp"
 
-namespace peal {
+namespace peal::plan {
 
 class RangeIndex {
 public:
@@ -48,4 +48,4 @@ private:
     std::unordered_map<std::uint64_t, std::vector<Entry>> entries_;
 };
 
-}  // namespace peal
+}  // namespace peal::plan

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "plan/rename_tiles.hpp"
+#include "plan/fuse_steps.hpp"
 
 #include <algorithm>
 #include <vector>
@@ -8,7 +8,7 @@
 #include "plan/interval_map.hpp"
 #include "plan/tile_blocks.hpp"
 
-namespace peal {
+namespace peal::plan {
 namespace {
 
 constexpr std::uint32_t kNobody = UINT32_MAX;
@@ -137,4 +137,4 @@ void rename_tiles(Plan& plan) {
     if (!TileBlocks(plan.instructions).are_values()) Renamer(plan).run();
 }
 
-}  // namespace peal
+}  // namespace peal::plan

@@ -15,7 +15,7 @@
 #include "peal/ops.hpp"
 #include "plan/arithmetic.hpp"
 
-namespace peal {
+namespace peal::plan {
 namespace {
 
 Primitive primitive_of(std::string_view op) {
@@ -37,7 +37,7 @@ Primitive primitive_of(std::string_view op) {
         {ops::kGet, Primitive::get},
         {ops::kNotify, Primitive::notify},
         {ops::kWait, Primitive::wait},
-        {ops::kEpoch, Primitive::epoch},
+        {ops::kGeneration, Primitive::generation},
         {ops::kAdvance, Primitive::advance},
         {ops::kRequire, Primitive::require},
     };
@@ -267,4 +267,4 @@ ResolvedKernel resolve(const ir::Program& lowered, std::string_view kernel) {
     throw Error(Fault::usage, fmt::format("there is no kernel '{}' in the program", kernel));
 }
 
-}  // namespace peal
+}  // namespace peal::plan

@@ -11,7 +11,7 @@
 
 #include "peal/ir.hpp"
 
-namespace peal {
+namespace peal::plan {
 
 // Where the value of a variable is while the kernel is carried out. Slots are numbered in the order
 // of the definitions: whenever a variable gets a new value, so do those after it on the way to any
@@ -38,7 +38,7 @@ enum class Primitive : std::uint8_t {
     get,
     notify,
     wait,
-    epoch,
+    generation,
     advance,
     require,
 };
@@ -150,4 +150,4 @@ struct ResolvedKernel {
 // is no such kernel.
 ResolvedKernel resolve(const ir::Program& lowered, std::string_view kernel);
 
-}  // namespace peal
+}  // namespace peal::plan

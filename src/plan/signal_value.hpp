@@ -6,7 +6,7 @@
 
 #include "peal/plan.hpp"
 
-namespace peal {
+namespace peal::plan {
 
 // The value as a number, in a call of that generation; nothing when it leaves the integers.
 inline std::optional<std::int64_t> value_in(const Value& value, std::int64_t generation) {
@@ -18,4 +18,4 @@ inline std::optional<std::int64_t> value_in(const Value& value, std::int64_t gen
     return result;
 }
 
-}  // namespace peal
+}  // namespace peal::plan

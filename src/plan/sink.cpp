@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "plan/sink.hpp"
+#include "plan/fuse_steps.hpp"
 
 #include <algorithm>
 #include <cassert>
@@ -10,7 +10,7 @@
 #include "plan/range_index.hpp"
 #include "plan/tile_blocks.hpp"
 
-namespace peal {
+namespace peal::plan {
 namespace {
 
 constexpr std::uint32_t kNoWork = UINT32_MAX;
@@ -282,4 +282,4 @@ private:
 
 void sink(Plan& plan, Sharing sharing) { Sinker(plan, sharing).run(); }
 
-}  // namespace peal
+}  // namespace peal::plan

@@ -5,11 +5,10 @@
 #include <fmt/format.h>
 
 #include "peal/error.hpp"
-#include "plan/bindings.hpp"
 #include "plan/specialise.hpp"
 #include "plan/specialiser.hpp"
 
-namespace peal {
+namespace peal::plan {
 namespace {
 
 // Rounds of a loop that emit nothing cost time too.
@@ -167,9 +166,10 @@ Plan specialise(const ResolvedKernel& kernel, const Bindings& bindings, int rank
     return Specialiser(kernel, bindings, rank, nranks, options).run();
 }
 
-Plan specialise(const ir::Program& lowered, std::string_view kernel, const Bindings& bindings,
-                int rank, int nranks, const CompileOptions& options) {
-    return specialise(resolve(lowered, kernel), bindings, rank, nranks, options);
-}
+}  // namespace peal::plan
 
-}  // namespace peal
+peal::Plan peal::specialise(const ir::Program& lowered, std::string_view kernel,
+                            const Bindings& bindings, int rank, int nranks,
+                            const CompileOptions& options) {
+    return plan::specialise(plan::resolve(lowered, kernel), bindings, rank, nranks, options);
+}

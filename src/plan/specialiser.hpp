@@ -10,7 +10,7 @@
 #include "plan/notes.hpp"
 #include "plan/resolved.hpp"
 
-namespace peal {
+namespace peal::plan {
 
 class Specialiser final : private Evaluator {
 public:
@@ -54,7 +54,7 @@ private:
     KernelValue full(const Expression& call);
     KernelValue notify(const Expression& call);
     KernelValue wait(const Expression& call);
-    KernelValue epoch(const Expression& call);
+    KernelValue generation(const Expression& call);
     KernelValue advance(const Expression& call);
     KernelValue require(const Expression& call);
 
@@ -92,4 +92,4 @@ private:
     std::uint64_t rounds_ = 0;
 };
 
-}  // namespace peal
+}  // namespace peal::plan

@@ -13,9 +13,9 @@
 #include "plan/access.hpp"
 #include "plan/names.hpp"
 #include "plan/notes.hpp"
-#include "plan/source_place.hpp"
+#include "plan/titles.hpp"
 
-namespace peal {
+namespace peal::plan {
 namespace {
 
 std::string plural(std::uint64_t count, std::string_view noun) {
@@ -225,16 +225,21 @@ std::string to_text(const Instruction& instruction, const Plan& plan, const Text
     return text;
 }
 
+}  // namespace peal::plan
+
+namespace peal {
+
 std::string to_text(const Instruction& instruction, const Plan& plan) {
-    return to_text(instruction, plan, TextOptions{});
+    return to_text(instruction, plan, plan::TextOptions{});
 }
 
 std::string to_text(const Plan& plan) {
     std::size_t name_width = 0;
     for (const Buffer& buffer : plan.buffers) name_width = std::max(name_width, buffer.name.size());
-    std::string text = header_line(plan);
-    for (std::size_t i = 0; i < plan.buffers.size(); ++i) text += buffer_line(plan, i, name_width);
-    return text + instruction_lines(plan);
+    std::string text = plan::header_line(plan);
+    for (std::size_t i = 0; i < plan.buffers.size(); ++i)
+        text += plan::buffer_line(plan, i, name_width);
+    return text + plan::instruction_lines(plan);
 }
 
 }  // namespace peal

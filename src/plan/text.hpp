@@ -8,7 +8,7 @@
 
 #include "peal/plan.hpp"
 
-namespace peal {
+namespace peal::plan {
 
 struct TextOptions {
     // As short as can be: no element types, no bytes where they are the whole buffer, and the same
@@ -24,9 +24,16 @@ struct TextOptions {
 // The own rank is left out: `data` is the own window and `data@2` the one of rank 2.
 std::string to_text(const Instruction& instruction, const Plan& plan, const TextOptions& options);
 
+// As pictures say it: "copy data <- inp", "sum out <- data@0..3", "notify sig[0]@1 += 1".
+// `generation` is the one of the signal buffer that the instruction names, if it names one.
+inline std::string brief_text(const Instruction& instruction, const Plan& plan,
+                              std::int64_t generation) {
+    return to_text(instruction, plan, {.brief = true, .generation = generation, .elements = true});
+}
+
 // As reports say it.
 inline std::string report_text(const Instruction& instruction, const Plan& plan) {
     return to_text(instruction, plan, {.elements = true});
 }
 
-}  // namespace peal
+}  // namespace peal::plan

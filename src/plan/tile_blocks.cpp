@@ -5,7 +5,7 @@
 
 #include "plan/access.hpp"
 
-namespace peal {
+namespace peal::plan {
 namespace {
 
 struct Access {
@@ -91,4 +91,4 @@ bool TileBlocks::is_whole_value(const Range& range) const {
     return block.is_value && block.begin == range.offset && block.end == end_of(range);
 }
 
-}  // namespace peal
+}  // namespace peal::plan

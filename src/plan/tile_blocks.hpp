@@ -7,7 +7,7 @@
 
 #include "peal/plan.hpp"
 
-namespace peal {
+namespace peal::plan {
 
 // Bytes [begin, end) of tile memory: the union of tile ranges that overlap each other.
 struct TileBlock {
@@ -37,4 +37,4 @@ private:
     std::vector<TileBlock> blocks_;  // by begin
 };
 
-}  // namespace peal
+}  // namespace peal::plan

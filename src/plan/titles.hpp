@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How messages call a plan and its instructions.
+// How messages call a plan, its instructions and their lines.
 #pragma once
 
 #include <string>
@@ -8,7 +8,7 @@
 
 #include "peal/plan.hpp"
 
-namespace peal {
+namespace peal::plan {
 
 inline std::string plan_title(const Plan& plan) {
     return fmt::format("plan {}, rank {} of {}", plan.kernel, plan.rank, plan.nranks);
@@ -37,4 +37,12 @@ inline std::string instruction_title(const Plan& plan, std::size_t index) {
         to_text(instruction, plan));
 }
 
-}  // namespace peal
+// How people call the line that an instruction is from: "line 7", or "barrier.hpp:7" in a file that
+// was included. Empty when it is unknown.
+inline std::string source_place(const Instruction& instruction, const Plan& plan) {
+    if (instruction.line == 0) return {};
+    if (plan.source) return plan.source->place(instruction.line);
+    return "line " + std::to_string(instruction.line);
+}
+
+}  // namespace peal::plan

@@ -7,7 +7,7 @@ namespace peal {
 Traffic traffic(const Plan& plan) {
     Traffic total;
     const auto is_remote = [&](const Range& range) {
-        return !is_tile(range) && range.rank != plan.rank;
+        return !plan::is_tile(range) && range.rank != plan.rank;
     };
     const auto read = [&](const Range& range) {
         total.bytes_read += range.length;
@@ -18,7 +18,7 @@ Traffic traffic(const Plan& plan) {
         if (is_remote(range)) total.remote_bytes_written += range.length;
     };
     for (const Instruction& instruction : plan.instructions) {
-        for_each_access(instruction.action, read, write);
+        plan::for_each_access(instruction.action, read, write);
         total.notifies += std::holds_alternative<Notify>(instruction.action);
         total.waits += std::holds_alternative<Wait>(instruction.action);
     }

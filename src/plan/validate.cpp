@@ -6,14 +6,14 @@
 namespace peal {
 namespace {
 
-void throw_first(const std::vector<PlanFault>& faults) {
+void throw_first(const std::vector<plan::PlanFault>& faults) {
     if (!faults.empty()) throw Error(Fault::program, to_text(faults.front()));
 }
 
 }  // namespace
 
-void validate(const Plan& plan) { throw_first(faults_of(plan)); }
+void validate(const Plan& plan) { throw_first(plan::faults_of(plan)); }
 
-void validate(const std::vector<Plan>& plans) { throw_first(faults_of(plans)); }
+void validate(const std::vector<Plan>& plans) { throw_first(plan::faults_of(plans)); }
 
 }  // namespace peal

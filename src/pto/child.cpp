@@ -68,7 +68,7 @@ struct Outcome {
 
 // Until it has ended, or the leash is dropped.
 int watch(pid_t child, int leash) {
-    const Descriptor pidfd(pidfd_of(child));
+    const Descriptor pidfd(base::pidfd_of(child));
     while (true) {
         int status = 0;
         if (waitpid(child, &status, WNOHANG) == child) return status;
@@ -89,7 +89,7 @@ struct Post {
 [[noreturn]] void become_warden(Post& post, const std::function<void(int)>& body) {
     for (const int signal : {SIGINT, SIGTERM, SIGPIPE, SIGCHLD, SIGALRM}) ::signal(signal, SIG_DFL);
     setpgid(0, 0);
-    adopt_orphans();
+    base::adopt_orphans();
     post.leash.writer.close();
     post.speech.reader.close();
     post.outcome.reader.close();
@@ -107,7 +107,7 @@ struct Post {
     } else {
         outcome.status = watch(child, post.leash.reader.get());
         kill(-child, SIGKILL);
-        end_children({});
+        base::end_children({});
     }
     say(post.outcome.writer.get(), &outcome, sizeof(outcome));
     _exit(0);

@@ -49,24 +49,24 @@ void require_source(const std::string& path) {
 
 // What is there if it is a file of ours; otherwise nothing.
 std::string own_text(const fs::path& path, std::uint64_t most) {
-    return is_own_file(path) ? read_text(path, most) : std::string();
+    return base::is_own_file(path) ? base::read_text(path, most) : std::string();
 }
 
 // The headers are put into the cache under the name of their content.
 fs::path unpacked_headers(const fs::path& cache) {
-    Digest digest;
+    base::Digest digest;
     for (const EmbeddedFile& file : embedded_headers()) digest.add(file.path).add(file.text);
     const fs::path place = cache / ("include-" + digest.text());
     for (const EmbeddedFile& file : embedded_headers()) {
         const fs::path header = place / file.path;
-        make_private_directories(header.parent_path());
+        base::make_private_directories(header.parent_path());
         for (fs::path above = header.parent_path(); above != cache; above = above.parent_path()) {
-            require_private(above);
+            base::require_private(above);
         }
         if (own_text(header, kMostSourceBytes) == file.text) continue;
         std::error_code ignored;
         fs::remove(header, ignored);
-        write_text(header, file.text, "header");
+        base::write_text(header, file.text, "header");
     }
     return place;
 }
@@ -74,7 +74,7 @@ fs::path unpacked_headers(const fs::path& cache) {
 // A file that goes away with the object.
 class Draft {
 public:
-    explicit Draft(const fs::path& place) : path_(beside(place)) {}
+    explicit Draft(const fs::path& place) : path_(base::beside(place)) {}
     ~Draft() {
         std::error_code ignored;
         fs::remove(path_, ignored);
@@ -111,7 +111,7 @@ public:
         : path_(path),
           source_(fs::absolute(path).lexically_normal()),
           compiler_(compiler_of(options)),
-          cache_(cache_or_temporary_directory()) {
+          cache_(base::cache_or_temporary_directory()) {
         command_ = {compiler_,
                     "-std=c++20",
                     "-w",
@@ -147,7 +147,7 @@ private:
     std::string preprocessed() const {
         const Draft draft(cache_ / "text");
         run({"-E", source_.string(), "-o", draft.path().string()});
-        return read_text(draft.path(), kMostSourceBytes);
+        return base::read_text(draft.path(), kMostSourceBytes);
     }
 
     void compile(const fs::path& library) const {
@@ -167,7 +167,7 @@ private:
 
     // All that decides what the library does.
     std::string key(const std::string& text) const {
-        Digest digest;
+        base::Digest digest;
         for (const std::string& word : command_) digest.add(word);
         struct stat compiler {};
         if (stat(compiler_.c_str(), &compiler) == 0) {
@@ -191,15 +191,17 @@ private:
         const std::string digest = own_text(pointer(text), kMostSourceBytes);
         const fs::path place = place_for(digest);
         const bool is_whole =
-            !digest.empty() && Digest().add(own_text(place, kMostLibraryBytes)).text() == digest;
+            !digest.empty() &&
+            base::Digest().add(own_text(place, kMostLibraryBytes)).text() == digest;
         return is_whole ? place : fs::path();
     }
 
     fs::path keep(const fs::path& library, const std::string& text) const {
-        const std::string digest = Digest().add(read_text(library, kMostLibraryBytes)).text();
+        const std::string digest =
+            base::Digest().add(base::read_text(library, kMostLibraryBytes)).text();
         const fs::path place = place_for(digest);
         fs::rename(library, place);
-        write_text(pointer(text), digest, "name of a library");
+        base::write_text(pointer(text), digest, "name of a library");
         return place;
     }
 

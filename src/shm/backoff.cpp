@@ -5,7 +5,6 @@
 
 #include <algorithm>
 
-#include "shm/fence.hpp"
 #include "shm/futex.hpp"
 #include "shm/spread.hpp"
 

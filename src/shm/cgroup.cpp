@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "shm/cgroup.hpp"
+#include "shm/machine.hpp"
 
 #include <algorithm>
 #include <fstream>

@@ -5,6 +5,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include <linux/membarrier.h>
 #include <climits>
 #include <ctime>
 
@@ -25,5 +26,11 @@ void futex_wait(std::atomic<std::uint32_t>& word, std::uint32_t seen,
 void futex_wake_all(std::atomic<std::uint32_t>& word) {
     syscall(SYS_futex, &word, FUTEX_WAKE, INT_MAX, nullptr, nullptr, 0);
 }
+
+bool accept_foreign_fences() {
+    return syscall(SYS_membarrier, MEMBARRIER_CMD_REGISTER_GLOBAL_EXPEDITED, 0, 0) == 0;
+}
+
+void fence_everybody() { syscall(SYS_membarrier, MEMBARRIER_CMD_GLOBAL_EXPEDITED, 0, 0); }
 
 }  // namespace peal::shm

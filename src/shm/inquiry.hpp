@@ -27,4 +27,10 @@ void answer(World& world, int rank, std::string_view text);
 // What the rank has answered to this inquiry, or to a later one.
 std::optional<std::string> answer_of(const World& world, int rank, std::uint32_t inquiry);
 
+// Whether a rank is here that has not answered yet.
+bool is_awaited(const World& world, std::uint32_t inquiry);
+
+// `who waits for whom:`, and a line or more for each rank.
+std::string standings(const World& world, std::uint32_t inquiry);
+
 }  // namespace peal::shm

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "shm/keyboard.hpp"
+#include "shm/launcher.hpp"
 
 #include <csignal>
 #include <utility>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "shm/lifeline.hpp"
+#include "shm/launcher.hpp"
 
 #include <fcntl.h>
 #include <fmt/format.h>

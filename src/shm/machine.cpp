@@ -13,8 +13,6 @@
 #include <thread>
 #include <vector>
 
-#include "shm/cgroup.hpp"
-
 namespace peal::shm {
 namespace {
 

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <limits>
 #include <string>
 
 namespace peal::shm {
@@ -24,5 +25,12 @@ int available_cores();
 
 // "3.5 GiB"
 std::string memory_text(std::uint64_t bytes);
+
+inline constexpr std::uint64_t kNoLimit = std::numeric_limits<std::uint64_t>::max();
+
+// What the tightest of the memory control groups around this process has left, of either version;
+// kNoLimit if none sets a limit. File pages count as free: they are dropped before anybody is
+// killed. `root` is where /proc and /sys are.
+std::uint64_t cgroup_memory_left(const std::filesystem::path& root);
 
 }  // namespace peal::shm

@@ -11,7 +11,7 @@
 #include <string_view>
 
 #include "peal/error.hpp"
-#include "shm/keyboard.hpp"
+#include "shm/launcher.hpp"
 #include "shm/process_memory.hpp"
 #include "shm/story.hpp"
 

@@ -5,7 +5,7 @@
 
 #include <memory>
 
-#include "shm/lifeline.hpp"
+#include "shm/launcher.hpp"
 #include "shm/world.hpp"
 
 namespace peal::shm {
@@ -25,7 +25,7 @@ struct Membership {
 // and the descriptor is closed on exec, so that programs that this one starts do not come as the
 // same rank. Throws Error(usage) if there is no place, it is not a proper one, or it is taken.
 // Where there is a lifeline there is a launcher, to which this process leaves the keyboard
-// (keyboard.hpp) and its last error (story.hpp).
+// (launcher.hpp) and its last error (story.hpp).
 Membership join_world();
 
 // For a child process before exec: leaves it the place that join_world() will find. Whoever takes

@@ -19,7 +19,6 @@
 #include "peal/error.hpp"
 #include "shm/deadline.hpp"
 #include "shm/inquiry.hpp"
-#include "shm/standings.hpp"
 
 namespace peal::shm {
 namespace {
@@ -47,7 +46,7 @@ Supervisor::Supervisor(std::shared_ptr<World> world, GracePeriod grace, int mast
       master_(master),
       gate_(has_master() ? SignalGate::Children::too : SignalGate::Children::not_theirs) {
     children_.reserve(world_->nranks());
-    if (has_master()) adopt_orphans();
+    if (has_master()) base::adopt_orphans();
 }
 
 Supervisor::~Supervisor() {
@@ -58,7 +57,7 @@ Supervisor::~Supervisor() {
         }
         close(child.descriptor);
     }
-    if (has_master()) end_children({});
+    if (has_master()) base::end_children({});
 }
 
 void Supervisor::start(const std::function<int()>& body) {
@@ -72,7 +71,7 @@ void Supervisor::start(const std::function<int()>& body) {
     const pid_t pid = fork();
     if (pid == 0) become_rank(parent, body);
     if (pid < 0) throw refuse();
-    const int descriptor = pidfd_of(pid);
+    const int descriptor = base::pidfd_of(pid);
     if (descriptor < 0) {
         const Error error = refuse();
         kill(pid, SIGKILL);
@@ -99,7 +98,7 @@ JobEnd Supervisor::wait() {
         end_inquiry();
         look_for_late_ranks();
     }
-    if (has_master()) end_children(master_is_gone() ? milliseconds{} : grace_.before_sigterm);
+    if (has_master()) base::end_children(master_is_gone() ? milliseconds{} : grace_.before_sigterm);
     return verdict_;
 }
 

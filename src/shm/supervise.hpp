@@ -55,7 +55,7 @@ public:
     // ranks 1, 3 of 4 have not connected (processes 71, 73); the others wait for them".
     void on_late_ranks(std::function<void(const std::string&)> tell) { tell_ = std::move(tell); }
 
-    // Who is told where the ranks stand (src/shm/standings.hpp) when somebody asks: with SIGQUIT,
+    // Who is told where the ranks stand (src/shm/inquiry.hpp) when somebody asks: with SIGQUIT,
     // and with SIGINT, which is handed on after that. A second SIGINT waits for no answer. While no
     // rank is connected, and if nobody wants to be told, both are signals like others.
     void on_question(std::function<void(const std::string&)> tell) { tell_all_ = std::move(tell); }

@@ -43,8 +43,8 @@ void run_threads(int nranks, const RankBody& body) {
     for (int rank = 0; rank < nranks; ++rank) {
         try {
             threads.push_back(
-                start_thread(fmt::format("rank {} of {} as a thread", rank, nranks),
-                             [&, rank] { failures[rank] = failure_of(world, rank, body); }));
+                base::start_thread(fmt::format("rank {} of {} as a thread", rank, nranks),
+                                   [&, rank] { failures[rank] = failure_of(world, rank, body); }));
         } catch (const Error&) {
             failures[rank] = std::current_exception();
             world->raise_alarm(rank);

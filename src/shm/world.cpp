@@ -15,7 +15,6 @@
 #include <utility>
 
 #include "peal/error.hpp"
-#include "shm/fence.hpp"
 #include "shm/futex.hpp"
 #include "shm/machine.hpp"
 #include "shm/process_memory.hpp"

@@ -44,7 +44,7 @@ struct alignas(kCacheLineBytes) RankRecord {
     // (src/shm/inquiry.hpp)
     std::atomic<std::uint32_t> answers = 0, answered = 0;
     std::atomic<bool> has_told = false;  // why it ends (src/shm/story.hpp)
-    // It has let a Ctrl-C of the terminal's pass. (src/shm/keyboard.hpp)
+    // It has let a Ctrl-C of the terminal's pass. (src/shm/launcher.hpp)
     std::atomic<bool> held_back = false;
 };
 
@@ -58,7 +58,7 @@ struct WorldHeader {
     std::atomic<std::uint64_t> meeting_point = 0;
     std::int32_t cores = 0;  // that the ranks share
     // Set for good when some process cannot take part in fences from elsewhere
-    // (src/shm/fence.hpp).
+    // (src/shm/futex.hpp).
     std::atomic<std::uint32_t> notifiers_fence = 0;
     // 0 while all is well; changes once, to 1 + the first rank that died or left a call in error.
     // Whoever waits looks here, so it has a line of its own.

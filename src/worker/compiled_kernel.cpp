@@ -55,11 +55,11 @@ std::vector<BufferUse> uses_of(const Plan& plan) {
     std::vector<BufferUse> uses(plan.buffers.size());
     std::vector<Pieces> written(plan.buffers.size());
     const auto is_argument = [&](const Range& range) {
-        return !is_tile(range) && plan.buffers[range.buffer].kind == BufferKind::argument &&
+        return !plan::is_tile(range) && plan.buffers[range.buffer].kind == BufferKind::argument &&
                range.length > 0;
     };
     for (const Instruction& instruction : plan.instructions) {
-        for_each_access(
+        plan::for_each_access(
             instruction.action,
             [&](const Range& range) {
                 if (is_argument(range)) uses[range.buffer].reads = true;
@@ -67,7 +67,7 @@ std::vector<BufferUse> uses_of(const Plan& plan) {
             [&](const Range& range) {
                 if (!is_argument(range)) return;
                 uses[range.buffer].writes = true;
-                written[range.buffer].emplace_back(range.offset, end_of(range));
+                written[range.buffer].emplace_back(range.offset, plan::end_of(range));
             });
     }
     for (std::size_t b = 0; b < uses.size(); ++b) {
@@ -80,10 +80,13 @@ std::vector<BufferUse> uses_of(const Plan& plan) {
 
 }  // namespace
 
-CompiledKernel::CompiledKernel(std::vector<Plan> all, std::optional<Collective> meant)
+CompiledKernel::CompiledKernel(std::vector<Plan> all, std::vector<std::size_t> arguments,
+                               std::optional<Collective> meant)
     : id(next_id()),
-      piped(std::any_of(all.begin(), all.end(), uses_pipes) ? validated(all) : std::vector<Plan>()),
-      plans(piped.empty() ? validated(std::move(all)) : for_host(piped)),
+      piped(std::any_of(all.begin(), all.end(), plan::uses_pipes) ? validated(all)
+                                                                  : std::vector<Plan>()),
+      plans(piped.empty() ? validated(std::move(all)) : plan::for_host(piped)),
+      argument_of(std::move(arguments)),
       collective(std::move(meant)) {
     for (const Plan& plan : plans) {
         uses.push_back(uses_of(plan));

@@ -3,6 +3,7 @@
 // scheduler wants to know of them.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -23,11 +24,13 @@ struct BufferUse {
 
 struct CompiledKernel {
     // Throws Error(program) if the plans are not valid, Error(usage) if they have too many buffers.
-    explicit CompiledKernel(std::vector<Plan> all, std::optional<Collective> meant = {});
+    CompiledKernel(std::vector<Plan> all, std::vector<std::size_t> arguments,
+                   std::optional<Collective> meant = {});
 
     const std::uint64_t id;                      // of this object and no other, ever
     const std::vector<Plan> piped;               // as they were given, if they have pipes
     const std::vector<Plan> plans;               // as devices carry them out
+    const std::vector<std::size_t> argument_of;  // for each buffer the place of its argument
     const std::optional<Collective> collective;  // what it must mean, if that is known
     std::vector<std::vector<BufferUse>> uses;    // by rank and buffer
     std::vector<std::uint64_t> traffic_bytes;    // by rank: read and written

@@ -34,11 +34,11 @@ public:
     }
     MemberStanding(MemberStanding&&) = default;  // a moved vector keeps its memory
 
-    const Standing& get() const { return standing_; }
+    const engine::Standing& get() const { return standing_; }
 
 private:
-    std::vector<BoundBuffer> memory_;
-    Standing standing_;
+    std::vector<engine::BoundBuffer> memory_;
+    engine::Standing standing_;
 };
 
 std::uint64_t waits_of(const Dispatcher& dispatcher, int device) {
@@ -81,7 +81,7 @@ bool can_go_on(const Dispatcher& dispatcher, const Stuck& stuck) {
     for (std::size_t lane = 0; lane < stuck.instructions.size(); ++lane) {
         const MemberStanding member =
             running(dispatcher, stuck.device, lane, stuck.instructions[lane]);
-        if (!member.get().is_done() && !is_stuck(member.get())) return true;
+        if (!member.get().is_done() && !engine::is_stuck(member.get())) return true;
     }
     return false;
 }
@@ -136,10 +136,10 @@ std::vector<Stuck> find_deadlock(const Dispatcher& dispatcher) {
 std::string deadlock_report(const Dispatcher& dispatcher, const std::vector<Stuck>& stuck,
                             const std::vector<TaskPtr>& unstarted) {
     const std::vector<MemberStanding> members = all_members(dispatcher, stuck, unstarted);
-    std::vector<Standing> all;
+    std::vector<engine::Standing> all;
     for (const MemberStanding& member : members) all.push_back(member.get());
-    StandingReport report("deadlock: no device can go on",
-                          static_cast<std::size_t>(dispatcher.devices()));
+    engine::StandingReport report("deadlock: no device can go on",
+                                  static_cast<std::size_t>(dispatcher.devices()));
     for (int device = 0; device < dispatcher.devices(); ++device) {
         const auto found = std::find_if(stuck.begin(), stuck.end(),
                                         [&](const Stuck& each) { return each.device == device; });
@@ -167,7 +167,7 @@ std::string where_it_stands(const Dispatcher& dispatcher, int device) {
     const std::size_t lane = position < plan.instructions.size() ? plan.lane_of(position) : 0;
     const MemberStanding member = running(dispatcher, device, lane, position);
     if (member.get().is_done()) return fmt::format("{}, at its end", task.title());
-    return fmt::format("{}, {}", task.title(), instruction_note(member.get()));
+    return fmt::format("{}, {}", task.title(), engine::instruction_note(member.get()));
 }
 
 }  // namespace peal::worker

@@ -69,18 +69,18 @@ void Device::run() {
 }
 
 // The host can see where the device stands, and cancel what it waits for.
-struct Device::CommandSupplier : PlainSupplier {
+struct Device::CommandSupplier : engine::PlainSupplier {
     CommandSupplier(Device& device, Command& command) : device(device), command(command) {}
-    void begins(const Core& core) {
+    void begins(const engine::Core& core) {
         device.record_.standing.instruction.store(core.position(), std::memory_order_relaxed);
     }
-    bool wait(const Core& core) {
+    bool wait(const engine::Core& core) {
         const std::int64_t from = now();
         const bool goes_on = device.wait(command);
         note_wait(command, {from, now(), core.position()});
         return goes_on;
     }
-    void rang(const Core& core) {
+    void rang(const engine::Core& core) {
         const auto member = static_cast<std::size_t>(core.last().dst.rank);
         shm::ring_if_asleep(device.arena_.world(), command.devices[member]);
     }
@@ -93,11 +93,12 @@ void Device::carry_out(Command& command) {
     command.waited = 0;
     command.waits = 0;
     try {
-        const Loaded& loaded = load(command);
-        bind(command, loaded.plan);
-        core_.start(loaded.tape, memory_);
+        const ReadyPlan& ready = load(command);
+        bind(command, ready.plan);
+        core_.start(ready.tape, memory_);
         CommandSupplier supplier(*this, command);
-        const bool is_done = !is_cancelled(command) && drive(core_, supplier) == Driven::done;
+        const bool is_done =
+            !is_cancelled(command) && engine::drive(core_, supplier) == engine::Driven::done;
         command.ending = is_done ? Ending::done : Ending::cancelled;
     } catch (const Error& error) {
         note_error(command, error.fault(), error.what());
@@ -137,15 +138,15 @@ void Device::begin_long_wait() {
     arena_.bell().ring(host_bell_);
 }
 
-const Device::Loaded& Device::load(const Command& command) {
+const Device::ReadyPlan& Device::load(const Command& command) {
     const auto found = plans_.find(command.plan_id);
     if (found != plans_.end()) return *found->second;
     if (plans_.size() == kPlansKept) plans_.clear();
-    auto loaded = std::make_unique<Loaded>();
-    loaded->plan = plan_from_bytes({arena_.at(command.plan_offset), command.plan_bytes});
-    record_run(loaded->plan);
-    loaded->tape.read(loaded->plan);
-    return *plans_.emplace(command.plan_id, std::move(loaded)).first->second;
+    auto ready = std::make_unique<ReadyPlan>();
+    ready->plan = plan_from_bytes({arena_.at(command.plan_offset), command.plan_bytes});
+    engine::record_run(ready->plan);
+    ready->tape.read(ready->plan);
+    return *plans_.emplace(command.plan_id, std::move(ready)).first->second;
 }
 
 void Device::bind(const Command& command, const Plan& plan) {

@@ -23,15 +23,15 @@ public:
     void run();
 
 private:
-    struct Loaded {
+    struct ReadyPlan {
         Plan plan;
-        Tape tape;
+        engine::Tape tape;
     };
 
     void carry_out(Command& command);
     struct CommandSupplier;
     bool wait(const Command& command);
-    const Loaded& load(const Command& command);
+    const ReadyPlan& load(const Command& command);
     void bind(const Command& command, const Plan& plan);
     void begin_long_wait();
 
@@ -43,9 +43,9 @@ private:
     std::uint64_t completed_ = 0;
 
     // Plans that came before, by id. What is thrown away is read again from the command.
-    std::unordered_map<std::uint64_t, std::unique_ptr<Loaded>> plans_;
-    Core core_;
-    std::vector<BoundBuffer> memory_;
+    std::unordered_map<std::uint64_t, std::unique_ptr<ReadyPlan>> plans_;
+    engine::Core core_;
+    std::vector<engine::BoundBuffer> memory_;
     std::vector<std::byte> tiles_;
 };
 

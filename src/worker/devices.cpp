@@ -10,12 +10,12 @@
 
 #include "peal/error.hpp"
 
-namespace peal {
+namespace peal::worker {
 namespace {
 
 constexpr int kMaxDeviceId = 1023;
 
-[[noreturn]] void reject(const std::string& text, const std::string& why) {
+[[noreturn]] void reject_list(const std::string& text, const std::string& why) {
     throw Error(Fault::usage,
                 fmt::format("devices '{}': {}; write for example 0-3 or 0,2,4", text, why));
 }
@@ -24,7 +24,7 @@ int parse_id(const std::string& text, std::string_view id) {
     int value = -1;
     const auto [end, error] = std::from_chars(id.data(), id.data() + id.size(), value);
     if (error != std::errc{} || end != id.data() + id.size() || value < 0 || value > kMaxDeviceId) {
-        reject(text, fmt::format("'{}' is not a device number (0..{})", id, kMaxDeviceId));
+        reject_list(text, fmt::format("'{}' is not a device number (0..{})", id, kMaxDeviceId));
     }
     return value;
 }
@@ -34,10 +34,10 @@ void add_range(const std::string& text, std::string_view range, std::vector<int>
     const int first = parse_id(text, range.substr(0, dash));
     const int last =
         dash == std::string_view::npos ? first : parse_id(text, range.substr(dash + 1));
-    if (last < first) reject(text, fmt::format("the range {} runs backwards", range));
+    if (last < first) reject_list(text, fmt::format("the range {} runs backwards", range));
     for (int id = first; id <= last; ++id) {
         if (std::find(devices.begin(), devices.end(), id) != devices.end()) {
-            reject(text, fmt::format("device {} appears twice", id));
+            reject_list(text, fmt::format("device {} appears twice", id));
         }
         devices.push_back(id);
     }
@@ -50,9 +50,9 @@ std::vector<int> parse_devices(const std::string& text) {
     std::stringstream parts(text);
     for (std::string part; std::getline(parts, part, ',');) add_range(text, part, devices);
     const auto count = static_cast<int>(devices.size());
-    if (count < kMinDevices || count > kMaxDevices) {
-        reject(text,
-               fmt::format("expected {}..{} devices, found {}", kMinDevices, kMaxDevices, count));
+    if (count < kMinDriverDevices || count > kMaxDriverDevices) {
+        reject_list(text, fmt::format("expected {}..{} devices, found {}", kMinDriverDevices,
+                                      kMaxDriverDevices, count));
     }
     return devices;
 }
@@ -66,4 +66,4 @@ void check_platform(const std::string& platform) {
         fmt::format("there is no platform '{}'; choose one of host, a2a3sim, a5sim", platform));
 }
 
-}  // namespace peal
+}  // namespace peal::worker

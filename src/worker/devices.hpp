@@ -5,17 +5,17 @@
 #include <string>
 #include <vector>
 
-namespace peal {
+namespace peal::worker {
 
 // How many devices a driver may have.
-inline constexpr int kMinDevices = 2;
-inline constexpr int kMaxDevices = 16;
+inline constexpr int kMinDriverDevices = 2;
+inline constexpr int kMaxDriverDevices = 16;
 
 // "0-3", "5-6", "0,2,4", "0-1,4". Throws Error(usage) when the list is malformed, names a device
-// twice, or does not have kMinDevices..kMaxDevices devices.
+// twice, or does not have kMinDriverDevices..kMaxDriverDevices devices.
 std::vector<int> parse_devices(const std::string& text);
 
 // "host", "a2a3sim" or "a5sim". Throws Error(usage) for anything else.
 void check_platform(const std::string& platform);
 
-}  // namespace peal
+}  // namespace peal::worker

@@ -58,7 +58,7 @@ void Dispatcher::set_generations(TaskNode& task) const {
         std::int64_t& generation =
             use.domain->windows[use.window].generations[static_cast<std::size_t>(member.rank)];
         member.memory[use.buffer].generation = generation;
-        advance_generation(task.plan_of(member), use.buffer, generation);
+        engine::advance_generation(task.plan_of(member), use.buffer, generation);
     }
 }
 

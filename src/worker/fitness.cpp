@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "worker/fitness.hpp"
+#include "worker/scheduler.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>

@@ -56,7 +56,8 @@ void Scheduler::post_host_task(const TaskPtr& task) {
     }
     try {
         if (!host_thread_.joinable()) {
-            host_thread_ = start_thread("the thread of host tasks", [this] { run_host_tasks(); });
+            host_thread_ =
+                base::start_thread("the thread of host tasks", [this] { run_host_tasks(); });
         }
     } catch (const Error& error) {
         return fail(task, Error(error.fault(), fmt::format("{}: {}", task->title(), error.what())));

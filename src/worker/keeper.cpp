@@ -56,7 +56,7 @@ Keeper::Keeper(std::shared_ptr<const Arena> arena, std::shared_ptr<Scheduler> sc
     std::promise<void> started;
     std::future<void> answer = started.get_future();
     try {
-        thread_ = start_thread(
+        thread_ = base::start_thread(
             "the thread that keeps the devices",
             [this, promise = std::move(started)]() mutable { run(std::move(promise)); });
         answer.get();

@@ -15,7 +15,7 @@
 
 #include "peal/worker.hpp"
 #include "worker/arena.hpp"
-#include "worker/crew.hpp"
+#include "worker/device_crew.hpp"
 #include "worker/scheduler.hpp"
 
 namespace peal::worker {
@@ -52,7 +52,7 @@ private:
     const std::vector<int> numbers_;
     const int bell_;  // eventfd
 
-    std::unique_ptr<Crew> crew_;
+    std::unique_ptr<DeviceCrew> crew_;
     std::vector<int> processes_;
     std::atomic<Order> order_ = Order::keep;
     std::atomic<shm::Clock::time_point> close_at_ = shm::kNoDeadline;

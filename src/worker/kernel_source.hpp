@@ -1,6 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where kernels come from: a program, a built-in collective, or plans. Whatever it is, given
-// arguments and a number of ranks it becomes a CompiledKernel.
+// A kernel on its way from the program to the devices. Each form is where the one before cannot be:
+//
+//   DeviceKernel    the user's handle, for any worker
+//   KernelSource    what is behind it: a program, a built-in collective, or plans. It keeps what it
+//                   has compiled for some sizes and ranks, for all workers
+//   CompiledKernel  the plans of all ranks, once sizes and ranks are known
+//   LoadedKernel    these plans in the memory of one worker, proved if that is wanted; its
+//                   KernelStore keeps them
+//   ReadyPlan       one of them as a device carries it out; the device, a process of its own, keeps
+//   it
 #pragma once
 
 #include <memory>
@@ -13,12 +21,6 @@
 
 namespace peal::worker {
 
-// A kernel, and for each of its buffers the place of its argument.
-struct Resolved {
-    CompiledPtr kernel;
-    std::span<const std::size_t> argument_of;  // lives as long as the source
-};
-
 class KernelSource {
 public:
     virtual ~KernelSource() = default;
@@ -29,7 +31,7 @@ public:
     // same for all. Throws Error(usage) when the arguments do not fit the parameters: their number,
     // scalars for memory and so on, and dimensions; sizes in bytes and element types are for the
     // caller to check. Safe to call from several threads.
-    virtual Resolved resolve(std::span<const Arguments> members, int nranks) = 0;
+    virtual CompiledPtr resolve(std::span<const Arguments> members, int nranks) = 0;
     // Without arguments. Error(usage) if that is not enough.
     virtual CompiledPtr resolve(int nranks) = 0;
 

@@ -5,26 +5,24 @@
 #include <vector>
 
 #include "engine/run_record.hpp"
-#include "worker/prove.hpp"
 #include "worker/wire.hpp"
 
 namespace peal::worker {
 
 LoadedPtr KernelStore::load(const CompiledPtr& kernel, bool together) {
     const std::lock_guard lock(mutex_);
-    if (check_ && !proved_.contains({kernel->id, together})) {
-        prove(*kernel, together, platform_);
-        proved_.insert({kernel->id, together});
-    }
-    record_set(kernel->plans, together ? CallOrder::together : CallOrder::free);
-    const auto found = loaded_.find(kernel->id);
-    if (found != loaded_.end()) return found->second;
     // What tasks still use stays alive with them, and what is needed again is put there again.
-    if (loaded_.size() >= kKept) {
-        loaded_.clear();
-        proved_.clear();
+    if (entries_.size() >= kKept && !entries_.contains(kernel->id)) entries_.clear();
+    Entry& entry = entries_[kernel->id];
+    bool& is_proved = together ? entry.is_proved_together : entry.is_proved_alone;
+    if (check_ && !is_proved) {
+        prove(*kernel, together, platform_);
+        is_proved = true;
     }
-    return loaded_.emplace(kernel->id, put(kernel)).first->second;
+    engine::record_set(kernel->plans,
+                       together ? engine::CallOrder::together : engine::CallOrder::free);
+    if (!entry.kernel) entry.kernel = put(kernel);
+    return entry.kernel;
 }
 
 LoadedPtr KernelStore::put(const CompiledPtr& kernel) const {

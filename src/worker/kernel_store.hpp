@@ -5,11 +5,12 @@
 #include <cstdint>
 #include <memory>
 #include <mutex>
-#include <set>
 #include <string>
+#include <string_view>
 #include <unordered_map>
 
 #include "worker/arena.hpp"
+#include "worker/compiled_kernel.hpp"
 #include "worker/task_node.hpp"
 
 namespace peal::worker {
@@ -33,8 +34,18 @@ private:
     const bool check_;
     const std::string platform_;
     std::mutex mutex_;
-    std::unordered_map<std::uint64_t, LoadedPtr> loaded_;  // by the kernel's number
-    std::set<std::pair<std::uint64_t, bool>> proved_;
+    struct Entry {
+        LoadedPtr kernel;
+        bool is_proved_together = false, is_proved_alone = false;
+    };
+    std::unordered_map<std::uint64_t, Entry> entries_;  // by the kernel's number
 };
+
+// Returns if the kernel is proved for several calls in a row, within the limits of the platform; if
+// it came with pipes, as it was given and as devices carry it out. What stands in the user's store
+// of proofs is not proved again.
+// Throws Error(wrong) with the counterexample, or Error(bound). `together`: between two calls all
+// ranks have returned from the first.
+void prove(const CompiledKernel& kernel, bool together, std::string_view platform);
 
 }  // namespace peal::worker

@@ -10,22 +10,26 @@
 namespace peal::worker {
 namespace {
 
+// As many as the first plan has buffers: its arguments follow them. None where there is no plan.
+std::vector<std::size_t> in_order(const std::vector<Plan>& plans) {
+    std::vector<std::size_t> places(plans.empty() ? 0 : plans[0].buffers.size());
+    std::iota(places.begin(), places.end(), 0);
+    return places;
+}
+
 class PlansSource : public KernelSource {
 public:
     explicit PlansSource(CompiledPtr kernel)
-        : KernelSource(kernel->plans[0].kernel),
-          kernel_(std::move(kernel)),
-          argument_of_(kernel_->plans[0].buffers.size()) {
-        std::iota(argument_of_.begin(), argument_of_.end(), 0);
-    }
+        : KernelSource(kernel->plans[0].kernel), kernel_(std::move(kernel)) {}
 
-    Resolved resolve(std::span<const Arguments> members, int nranks) override {
+    CompiledPtr resolve(std::span<const Arguments> members, int nranks) override {
+        const std::size_t expected = kernel_->argument_of.size();
         for (const Arguments& arguments : members) {
-            if (arguments.size() == argument_of_.size()) continue;
+            if (arguments.size() == expected) continue;
             throw Error(Fault::usage, fmt::format("kernel {}: expected {} arguments, found {}",
-                                                  name(), argument_of_.size(), arguments.size()));
+                                                  name(), expected, arguments.size()));
         }
-        return {resolve(nranks), argument_of_};
+        return resolve(nranks);
     }
 
     CompiledPtr resolve(int nranks) override {
@@ -38,13 +42,14 @@ public:
 
 private:
     CompiledPtr kernel_;
-    std::vector<std::size_t> argument_of_;
 };
 
 }  // namespace
 
 std::shared_ptr<KernelSource> source_of(std::vector<Plan> plans) {
-    return std::make_shared<PlansSource>(std::make_shared<CompiledKernel>(std::move(plans)));
+    std::vector<std::size_t> arguments = in_order(plans);
+    return std::make_shared<PlansSource>(
+        std::make_shared<CompiledKernel>(std::move(plans), std::move(arguments)));
 }
 
 }  // namespace peal::worker

@@ -16,9 +16,9 @@
 
 #include "base/children.hpp"
 #include "peal/error.hpp"
-#include "shm/fence.hpp"
-#include "worker/crew.hpp"
+#include "shm/futex.hpp"
 #include "worker/device.hpp"
+#include "worker/device_crew.hpp"
 
 namespace peal::worker {
 namespace {
@@ -58,7 +58,7 @@ void forget_signal_handlers() {
     _exit(0);
 }
 
-class Processes : public Crew {
+class Processes : public DeviceCrew {
 public:
     Processes(const Arena& arena, const std::vector<int>& numbers, int host_bell) {
         const pid_t host = getpid();
@@ -68,7 +68,7 @@ public:
                 become_device(arena, host, rank, numbers[static_cast<std::size_t>(rank)],
                               host_bell);
             }
-            const auto descriptor = pid < 0 ? -1 : pidfd_of(pid);
+            const auto descriptor = pid < 0 ? -1 : base::pidfd_of(pid);
             if (descriptor < 0) {
                 const int error = errno;
                 if (pid > 0) kill_and_reap(pid);
@@ -157,8 +157,8 @@ private:
 
 }  // namespace
 
-std::unique_ptr<Crew> start_processes(const Arena& arena, const std::vector<int>& numbers,
-                                      int host_bell) {
+std::unique_ptr<DeviceCrew> start_processes(const Arena& arena, const std::vector<int>& numbers,
+                                            int host_bell) {
     return std::make_unique<Processes>(arena, numbers, host_bell);
 }
 

@@ -40,7 +40,7 @@ public:
         }
     }
 
-    Resolved resolve(std::span<const Arguments> members, int nranks) override {
+    CompiledPtr resolve(std::span<const Arguments> members, int nranks) override {
         for (const Arguments& arguments : members) expect_kinds(arguments);
         Bindings bindings = bindings_;
         bind_symbols(members[0], bindings);
@@ -49,7 +49,7 @@ public:
             expect_same_scalars(members[0], arguments);
             expect_dimensions(arguments, bindings, nranks);
         }
-        return {compiled(std::move(bindings), nranks), memory_};
+        return compiled(std::move(bindings), nranks);
     }
 
     CompiledPtr resolve(int nranks) override { return compiled(bindings_, nranks); }
@@ -247,7 +247,7 @@ private:
         }
         if (collective_) validate(*collective_, nranks);
         auto kernel = std::make_shared<CompiledKernel>(compile(program_, name(), bindings, nranks),
-                                                       collective_);
+                                                       memory_, collective_);
         entries_.push_front({nranks, std::move(bindings), kernel});
         if (entries_.size() > kKept) entries_.pop_back();
         return kernel;

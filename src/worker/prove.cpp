@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "worker/prove.hpp"
+#include "worker/kernel_store.hpp"
 
 #include <fmt/format.h>
 
@@ -38,7 +38,7 @@ void prove(const std::vector<Plan>& plans, const Meaning* meaning, bool together
     if (together) stages.push_back({&meeting, nullptr, {"the host's turn"}});
     CheckOptions options;
     options.device = device;
-    const CheckReport report = check_once(stages, options).report;
+    const CheckReport report = checker::check_once(stages, options).report;
     if (report.verdict == Verdict::proved) return;
     const std::string title =
         fmt::format("kernel {} on {} ranks is not proved", plans[0].kernel, nranks);

@@ -6,7 +6,6 @@
 
 #include <fmt/format.h>
 
-#include "worker/fitness.hpp"
 #include "worker/inside.hpp"
 
 namespace peal::worker {

@@ -11,6 +11,7 @@
 #include <atomic>
 #include <chrono>
 #include <condition_variable>
+#include <cstddef>
 #include <cstdint>
 #include <deque>
 #include <functional>
@@ -22,13 +23,35 @@
 #include <vector>
 
 #include "peal/worker.hpp"
+#include "peal/worker_task.hpp"
 #include "shm/backoff.hpp"
 #include "worker/dependencies.hpp"
 #include "worker/dispatcher.hpp"
 #include "worker/task_node.hpp"
-#include "worker/timing_log.hpp"
 
 namespace peal::worker {
+
+// The latest timings.
+class TimingLog {
+public:
+    explicit TimingLog(std::size_t capacity) : capacity_(capacity) {}
+
+    void add(TaskTiming timing) {
+        if (capacity_ == 0) return;
+        if (timings_.size() == capacity_) timings_.pop_front();
+        timings_.push_back(std::move(timing));
+    }
+    std::vector<TaskTiming> all() const { return {timings_.begin(), timings_.end()}; }
+
+private:
+    std::size_t capacity_;
+    std::deque<TaskTiming> timings_;
+};
+
+// Whether the windows of a task's domains are as a kernel expects them. Throws Error(wrong) if a
+// task ended in the middle of using them, Error(usage) if a group finds its ranks at different
+// generations.
+void expect_fit_domains(const TaskNode& task);
 
 using shm::Clock;
 

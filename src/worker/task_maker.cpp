@@ -9,7 +9,6 @@
 
 #include "engine/aliases.hpp"
 #include "engine/binding.hpp"
-#include "engine/overlap.hpp"
 #include "peal/error.hpp"
 #include "worker/inside.hpp"
 #include "worker/kernel_source.hpp"
@@ -45,15 +44,15 @@ public:
     TaskPtr make() {
         expect_devices();
         const int nranks = call_.is_group ? static_cast<int>(call_.devices.size()) : ranks_alone();
-        resolved_ = Inside::source(*call_.kernel)->resolve(call_.arguments, nranks);
-        const std::size_t most = call_.devices.size() * resolved_.argument_of.size();
+        kernel_ = Inside::source(*call_.kernel)->resolve(call_.arguments, nranks);
+        const std::size_t most = call_.devices.size() * kernel_->argument_of.size();
         task_->accesses.reserve(most);
         task_->keeps.reserve(most);
         bound_.reserve(most);
         task_->members.reserve(call_.devices.size());
         for (std::size_t m = 0; m < call_.devices.size(); ++m) add_member(m);
-        if (const auto alias = alias_among(bound_)) reject(*alias);
-        task_->kernel = store_.load(resolved_.kernel, call_.is_group);
+        if (const auto alias = engine::alias_among(bound_)) reject(*alias);
+        task_->kernel = store_.load(kernel_, call_.is_group);
         task_->is_group = call_.is_group;
         return std::move(task_);
     }
@@ -113,17 +112,17 @@ private:
         member.device = call_.devices[m];
         member.rank = rank_of(m);
         const auto rank = static_cast<std::size_t>(member.rank);
-        const Plan& plan = resolved_.kernel->plans[rank];
-        const std::vector<BufferUse>& uses = resolved_.kernel->uses[rank];
+        const Plan& plan = kernel_->plans[rank];
+        const std::vector<BufferUse>& uses = kernel_->uses[rank];
         member.memory.reserve(plan.buffers.size());
         for (std::size_t b = 0; b < plan.buffers.size(); ++b) {
-            const Argument& argument = call_.arguments[m][resolved_.argument_of[b]];
+            const Argument& argument = call_.arguments[m][kernel_->argument_of[b]];
             member.memory.push_back(
                 plan.buffers[b].kind == BufferKind::argument
                     ? bind_tensor(member, m, b, plan.buffers[b], uses[b], argument)
                     : bind_window(member, m, b, plan.buffers[b], argument));
         }
-        task_->timing.bytes += resolved_.kernel->traffic_bytes[rank];
+        task_->timing.bytes += kernel_->traffic_bytes[rank];
         task_->members.push_back(std::move(member));
     }
 
@@ -149,7 +148,7 @@ private:
         const auto* tensor = std::get_if<Tensor>(&argument.value);
         if (tensor == nullptr) reject(member, buffer, "a tensor", "something else");
         expect_fit(member, buffer, use.writes,
-                   {.kind = Offer::Kind::argument,
+                   {.kind = engine::Offer::Kind::argument,
                     .data = tensor->data(),
                     .bytes = tensor->bytes(),
                     .element = tensor->element(),
@@ -218,18 +217,19 @@ private:
                                      ? fmt::format("{} signals of {}, {} bytes apart", spec.cells,
                                                    peal::name(spec.element), spec.cell_stride)
                                      : to_text(spec.element, spec.shape);
-        expect_fit(member, buffer, true,
-                   {.kind = has_signals ? Offer::Kind::signals : Offer::Kind::window,
-                    .bytes = window.bytes,
-                    .element = spec.element,
-                    .cells = spec.cells,
-                    .cell_stride = spec.cell_stride,
-                    .shown = fmt::format("'{}', {}", spec.name, text)});
+        expect_fit(
+            member, buffer, true,
+            {.kind = has_signals ? engine::Offer::Kind::signals : engine::Offer::Kind::window,
+             .bytes = window.bytes,
+             .element = spec.element,
+             .cells = spec.cells,
+             .cell_stride = spec.cell_stride,
+             .shown = fmt::format("'{}', {}", spec.name, text)});
     }
 
     void expect_fit(const TaskMember& member, const Buffer& buffer, bool is_written,
-                    const Offer& offer) const {
-        const auto wrong = misfit(buffer, offer, is_written);
+                    const engine::Offer& offer) const {
+        const auto wrong = engine::misfit(buffer, offer, is_written);
         if (wrong) reject(member, buffer, wrong->expected, wrong->found);
     }
 
@@ -247,8 +247,8 @@ private:
     KernelStore& store_;
     const KernelCall& call_;
     const std::string title_;
-    Resolved resolved_;
-    std::vector<BoundMemory> bound_;
+    CompiledPtr kernel_;
+    std::vector<engine::BoundMemory> bound_;
     TaskPtr task_;
 };
 
@@ -272,7 +272,7 @@ TaskPtr make_copy_task(const Arena& arena, const Tensor& from, const Tensor& to,
     auto task =
         std::make_shared<TaskNode>(TaskNode::Kind::copy, name.empty() ? "copy" : std::move(name));
     task->accesses = {access_of(from, true, false), access_of(to, false, true)};
-    if (overlap(from.data(), from.bytes(), to.data(), to.bytes())) {
+    if (engine::overlap(from.data(), from.bytes(), to.data(), to.bytes())) {
         throw Error(Fault::usage, "copy: two arguments overlap in memory, and one is written");
     }
     task->from = from;

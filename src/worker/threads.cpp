@@ -5,18 +5,18 @@
 
 #include "base/thread.hpp"
 #include "peal/error.hpp"
-#include "worker/crew.hpp"
 #include "worker/device.hpp"
+#include "worker/device_crew.hpp"
 
 namespace peal::worker {
 namespace {
 
-class Threads : public Crew {
+class Threads : public DeviceCrew {
 public:
     Threads(const Arena& arena, int host_bell) : arena_(arena) {
         try {
             for (int rank = 0; rank < arena.devices(); ++rank) {
-                threads_.push_back(start_thread(
+                threads_.push_back(base::start_thread(
                     fmt::format("device {} of {} as a thread", rank, arena.devices()),
                     [&arena, rank, host_bell] { Device(arena, rank, host_bell).run(); }));
             }
@@ -48,7 +48,7 @@ private:
 
 }  // namespace
 
-std::unique_ptr<Crew> start_threads(const Arena& arena, int host_bell) {
+std::unique_ptr<DeviceCrew> start_threads(const Arena& arena, int host_bell) {
     return std::make_unique<Threads>(arena, host_bell);
 }
 

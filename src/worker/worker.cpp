@@ -16,7 +16,6 @@
 #include "worker/inside.hpp"
 #include "worker/keeper.hpp"
 #include "worker/kernel_store.hpp"
-#include "worker/prove.hpp"
 #include "worker/scheduler.hpp"
 #include "worker/task_maker.hpp"
 
@@ -49,7 +48,7 @@ std::vector<int> checked_devices(const WorkerOptions& options) {
 }
 
 WorkerOptions checked(WorkerOptions options) {
-    check_platform(options.platform);
+    worker::check_platform(options.platform);
     if (options.max_pending == 0) {
         throw Error(Fault::usage, "worker: expected max_pending of at least 1, found 0");
     }
@@ -297,7 +296,7 @@ void Worker::close() { impl_->close(); }
 std::vector<TaskTiming> Worker::timings() const { return impl_->scheduler->timings(); }
 
 void Worker::write_trace(const std::string& path) const {
-    write_text(path, to_trace(timings()), "trace");
+    base::write_text(path, to_trace(timings()), "trace");
 }
 
 }  // namespace peal

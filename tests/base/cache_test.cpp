@@ -10,7 +10,7 @@
 #include "peal/error.hpp"
 #include "support/temporary_cache.hpp"
 
-namespace peal {
+namespace peal::base {
 namespace cache_test {
 
 namespace fs = std::filesystem;
@@ -88,4 +88,4 @@ TEST(CacheDirectory, WithoutAHomeIsNowhere) {
 }
 
 }  // namespace cache_test
-}  // namespace peal
+}  // namespace peal::base

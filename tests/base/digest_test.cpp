@@ -5,7 +5,7 @@
 
 #include <gtest/gtest.h>
 
-namespace peal {
+namespace peal::base {
 namespace digest_test {
 
 TEST(Digest, IsTheSameOnEveryMachine) {
@@ -38,4 +38,4 @@ TEST(Digest, TellsSmallDifferencesApart) {
 }
 
 }  // namespace digest_test
-}  // namespace peal
+}  // namespace peal::base

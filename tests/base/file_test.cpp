@@ -15,7 +15,7 @@
 
 #include "peal/error.hpp"
 
-namespace peal {
+namespace peal::base {
 namespace file_test {
 
 namespace fs = std::filesystem;
@@ -176,4 +176,4 @@ TEST(TemporaryDirectory, IsTheUsersAloneAndGoes) {
 }
 
 }  // namespace file_test
-}  // namespace peal
+}  // namespace peal::base

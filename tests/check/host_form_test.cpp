@@ -49,7 +49,7 @@ TEST(HostForm, OfAKernelWithLateFlagsIsProved) {
                                        std::vector<Contribution>{{peer, input, 0}}),
                                    ReduceOp::sum, Element::f32});
     }
-    for (const std::vector<Plan>& form : {plans.list(), for_host(plans.list())}) {
+    for (const std::vector<Plan>& form : {plans.list(), plan::for_host(plans.list())}) {
         const CheckReport report = check({{&form, &meaning, {}}}, {});
         EXPECT_EQ(report.verdict, Verdict::proved) << text_of(report) << '\n' << listing(form);
     }

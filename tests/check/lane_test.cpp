@@ -196,7 +196,7 @@ TEST(Lanes, HavePipesAndFlagsOfTheirOwn) {
     ASSERT_EQ(wrong.verdict, Verdict::violated);
     EXPECT_EQ(wrong.violations[0].kind, ViolationKind::pipe_hazard);
     EXPECT_THAT(wrong.violations[0].message, HasSubstr("rank 0, lane 1 (`copy tile[0..8) <- "));
-    const std::vector<Plan> host = for_host(right.list());
+    const std::vector<Plan> host = plan::for_host(right.list());
     EXPECT_EQ(host[0].lane_count(), 2u);
     EXPECT_EQ(check_one(host).verdict, Verdict::proved);
 }

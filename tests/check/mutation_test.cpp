@@ -90,7 +90,7 @@ struct Trial {
     std::vector<Plan> next_plans;
 
     bool proves(const std::vector<Plan>& plans) const {
-        CallSequence calls;
+        checker::CallSequence calls;
         calls.add(collective, plans);
         const bool is_open = calls.stages().size() > 1;
         if (!is_proved(calls.stages())) return false;
@@ -126,11 +126,11 @@ bool later_notify_stands_in(const Mutant& mutant, const std::vector<Plan>& plans
 }
 
 // The rounds of a pairwise exchange hold ranks back on purpose; order does not need all of them.
-bool is_pacing(const Collective& collective) { return collective.mode == "pairwise"; }
+bool is_pacing(const Collective& collective) { return collective.recipe == "pairwise"; }
 
 struct Case {
     CollectiveKind kind;
-    std::string mode;
+    std::string recipe;
     int nranks;
 };
 
@@ -139,7 +139,7 @@ std::vector<Case> cases() {
     for (const CollectiveKind kind : kCollectives) {
         for (const Recipe& recipe : recipes(kind)) {
             for (const int nranks : {3, 4})
-                list.push_back({kind, std::string(recipe.mode), nranks});
+                list.push_back({kind, std::string(recipe.name), nranks});
         }
     }
     return list;
@@ -162,17 +162,17 @@ class Mutation : public testing::TestWithParam<Case> {};
 TEST_P(Mutation, IsFoundOrEquivalent) {
     Collective collective;
     collective.kind = GetParam().kind;
-    collective.mode = GetParam().mode;
+    collective.recipe = GetParam().recipe;
     collective.count = static_cast<std::uint64_t>(4 * GetParam().nranks + 3);
     if (collective.kind == CollectiveKind::all_to_all_v) {
         for (int i = 0; i < GetParam().nranks * GetParam().nranks; ++i)
             collective.counts.push_back(2 + i % 3);
     }
-    if (collective.mode == "pipeline") make_several_chunks(collective, GetParam().nranks);
+    if (collective.recipe == "pipeline") make_several_chunks(collective, GetParam().nranks);
     const std::vector<Plan> plans = compile(collective, GetParam().nranks);
     Trial trial;
     trial.collective = collective;
-    trial.next.mode = "mesh";
+    trial.next.recipe = "mesh";
     trial.next.count = collective.count * static_cast<std::uint64_t>(GetParam().nranks);
     trial.next_plans = compile(trial.next, GetParam().nranks);
     ASSERT_TRUE(trial.proves(plans));
@@ -194,12 +194,12 @@ TEST_P(Mutation, IsFoundOrEquivalent) {
     });
     RecordProperty("found", found);
     RecordProperty("equivalent", equivalent);
-    std::cout << name(collective.kind) << " " << collective.mode << " " << GetParam().nranks << ": "
-              << found << " found, " << equivalent << " equivalent\n";
+    std::cout << name(collective.kind) << " " << collective.recipe << " " << GetParam().nranks
+              << ": " << found << " found, " << equivalent << " equivalent\n";
 }
 
 INSTANTIATE_TEST_SUITE_P(All, Mutation, testing::ValuesIn(cases()), [](const auto& info) {
-    return std::string(name(info.param.kind)) + "_" + info.param.mode + "_" +
+    return std::string(name(info.param.kind)) + "_" + info.param.recipe + "_" +
            std::to_string(info.param.nranks);
 });
 

@@ -24,8 +24,8 @@ namespace proof_store_test {
 namespace fs = std::filesystem;
 using test::TemporaryCache;
 
-ProofRecord record_number(int number) {
-    ProofRecord record;
+checker::ProofRecord record_number(int number) {
+    checker::ProofRecord record;
     record.subject.digest = fmt::format("{:032x}", number);
     record.subject.meanings = "none";
     record.subject.ranks = 4;
@@ -53,7 +53,7 @@ std::string text_of(const fs::path& place) {
 
 std::string refusal(const fs::path& directory) {
     try {
-        const ProofStore store(directory);
+        const checker::ProofStore store(directory);
     } catch (const Error& error) {
         EXPECT_EQ(error.fault(), Fault::resource);
         return error.what();
@@ -64,35 +64,36 @@ std::string refusal(const fs::path& directory) {
 // ---------------------------------------------------------------------------- records
 
 TEST(ProofRecord, IsOneLineOfJsonAndBack) {
-    const ProofRecord record = record_number(7);
+    const checker::ProofRecord record = record_number(7);
     EXPECT_EQ(to_text(record),
               R"({"digest":"00000000000000000000000000000007","kernels":"ring","meanings":"none",)"
               R"("ranks":4,"calls":3,"order":"drained","device":{"tile_bytes":196608,)"
               R"("tile_alignment":32,"one_outstanding_load":true},"strict_loads":false,)"
               R"("method":"linear","events":12,"states":0,"checker":1,"proved_at":1007})"
               "\n");
-    EXPECT_EQ(proof_record_from(to_text(record)), record);
+    EXPECT_EQ(checker::proof_record_from(to_text(record)), record);
 }
 
 TEST(ProofRecord, EveryPartOfTheSubjectHasAKeyOfItsOwn) {
-    const std::map<std::string, std::function<void(ProofSubject&)>> changes = {
-        {"nothing", [](ProofSubject&) {}},
-        {"digest", [](ProofSubject& s) { s.digest += "0"; }},
-        {"meanings", [](ProofSubject& s) { s.meanings = "0"; }},
-        {"ranks", [](ProofSubject& s) { ++s.ranks; }},
-        {"calls", [](ProofSubject& s) { ++s.calls; }},
-        {"order", [](ProofSubject& s) { s.order = "overlapped"; }},
-        {"tile_bytes", [](ProofSubject& s) { ++s.device.tile_bytes; }},
-        {"tile_alignment", [](ProofSubject& s) { ++s.device.tile_alignment; }},
-        {"one_outstanding_load", [](ProofSubject& s) { s.device.one_outstanding_load = false; }},
-        {"strict_loads", [](ProofSubject& s) { s.strict_loads = true; }},
-        {"checker", [](ProofSubject& s) { ++s.checker; }},
+    const std::map<std::string, std::function<void(checker::ProofSubject&)>> changes = {
+        {"nothing", [](checker::ProofSubject&) {}},
+        {"digest", [](checker::ProofSubject& s) { s.digest += "0"; }},
+        {"meanings", [](checker::ProofSubject& s) { s.meanings = "0"; }},
+        {"ranks", [](checker::ProofSubject& s) { ++s.ranks; }},
+        {"calls", [](checker::ProofSubject& s) { ++s.calls; }},
+        {"order", [](checker::ProofSubject& s) { s.order = "overlapped"; }},
+        {"tile_bytes", [](checker::ProofSubject& s) { ++s.device.tile_bytes; }},
+        {"tile_alignment", [](checker::ProofSubject& s) { ++s.device.tile_alignment; }},
+        {"one_outstanding_load",
+         [](checker::ProofSubject& s) { s.device.one_outstanding_load = false; }},
+        {"strict_loads", [](checker::ProofSubject& s) { s.strict_loads = true; }},
+        {"checker", [](checker::ProofSubject& s) { ++s.checker; }},
     };
     std::map<std::string, std::string> seen;
     for (const auto& [name, change] : changes) {
-        ProofSubject subject = record_number(1).subject;
+        checker::ProofSubject subject = record_number(1).subject;
         change(subject);
-        const auto [at, is_new] = seen.emplace(key_of(subject), name);
+        const auto [at, is_new] = seen.emplace(checker::key_of(subject), name);
         EXPECT_TRUE(is_new) << name << " has the key of " << at->second;
     }
 }
@@ -177,7 +178,7 @@ TEST(ProofDigest, DoesNotDependOnWhoSharesAList) {
 
 TEST(ProofStore, FindsWhatWasPutThere) {
     const TemporaryCache cache;
-    const ProofStore store(cache.proofs());
+    const checker::ProofStore store(cache.proofs());
     EXPECT_EQ(store.find(record_number(1).subject), std::nullopt);
     store.add(record_number(1));
     store.add(record_number(2));
@@ -185,15 +186,15 @@ TEST(ProofStore, FindsWhatWasPutThere) {
     EXPECT_EQ(store.find(record_number(1).subject), record_number(1));
     EXPECT_EQ(store.find(record_number(3).subject), std::nullopt);
     EXPECT_THAT(store.list(), testing::ElementsAre(record_number(2), record_number(1)));
-    EXPECT_EQ(ProofStore(cache.proofs()).clear(), 2u);
+    EXPECT_EQ(checker::ProofStore(cache.proofs()).clear(), 2u);
     EXPECT_THAT(store.list(), testing::IsEmpty());
     EXPECT_EQ(store.find(record_number(1).subject), std::nullopt);
 }
 
 TEST(ProofStore, WhatIsNoRecordIsNotThere) {
     const TemporaryCache cache;
-    const ProofStore store(cache.proofs());
-    const ProofRecord record = record_number(1);
+    const checker::ProofStore store(cache.proofs());
+    const checker::ProofRecord record = record_number(1);
     store.add(record);
     const fs::path place = only_file(cache.proofs());
     const std::string whole = to_text(record);
@@ -240,13 +241,13 @@ TEST(ProofStore, WhatIsNoRecordIsNotThere) {
 
 TEST(ProofStore, TheOldestGo) {
     const TemporaryCache cache;
-    const ProofStore store(cache.proofs(), 16);
+    const checker::ProofStore store(cache.proofs(), 16);
     const auto age = [&](const fs::path& file, int hours) {
         fs::last_write_time(file, fs::file_time_type::clock::now() - std::chrono::hours(hours));
     };
     for (int i = 0; i < 16; ++i) {
         store.add(record_number(i));
-        age(cache.proofs() + "/" + key_of(record_number(i).subject) + ".json", 100 - i);
+        age(cache.proofs() + "/" + checker::key_of(record_number(i).subject) + ".json", 100 - i);
     }
     EXPECT_EQ(store.list().size(), 16u);
     store.add(record_number(16));
@@ -258,7 +259,7 @@ TEST(ProofStore, TheOldestGo) {
 
 TEST(ProofStore, HalfWrittenFilesAreNotListedAndGrowOld) {
     const TemporaryCache cache;
-    const ProofStore store(cache.proofs(), 4);
+    const checker::ProofStore store(cache.proofs(), 4);
     const fs::path draft = cache.proofs() + "/left.json.12-0";
     write(draft, "{");
     fs::last_write_time(draft, fs::file_time_type::clock::now() - std::chrono::hours(9));
@@ -276,7 +277,7 @@ TEST(ProofStore, HalfWrittenFilesAreNotListedAndGrowOld) {
 TEST(ProofStore, MustBeTheUsersAlone) {
     const TemporaryCache cache;
     const std::string place = cache.proofs();
-    { const ProofStore store(place); }
+    { const checker::ProofStore store(place); }
     struct stat status {};
     ASSERT_EQ(stat(place.c_str(), &status), 0);
     EXPECT_EQ(status.st_mode & 0777, 0700u);
@@ -310,13 +311,13 @@ TEST(ProofStore, OfSomebodyElseIsNotUsed) {
 // Each of them puts records there, its own and such that others put there, too, lists and clears.
 // Nobody may ever see a record that is not whole.
 int use_at_once(const std::string& place, int process) {
-    const ProofStore store(place, 32);
+    const checker::ProofStore store(place, 32);
     for (int round = 0; round < 60; ++round) {
         store.add(record_number(round));
         store.add(record_number(1000 * process + round));
         const auto found = store.find(record_number(round).subject);
         if (found && *found != record_number(round)) return 1;
-        for (const ProofRecord& record : store.list()) {
+        for (const checker::ProofRecord& record : store.list()) {
             if (record.subject.ranks != 4 || record.kernels != "ring") return 2;
         }
         if (round % 20 == 19 && process == 1) store.clear();
@@ -346,7 +347,7 @@ TEST(ProofStore, ServesProcessesAtOnce) {
         EXPECT_TRUE(WIFEXITED(status));
         EXPECT_EQ(WEXITSTATUS(status), 0);
     }
-    const ProofStore store(cache.proofs(), 32);
+    const checker::ProofStore store(cache.proofs(), 32);
     store.add(record_number(1));
     EXPECT_LE(files_in(cache.proofs()), 32u);
     EXPECT_EQ(store.list().size(), files_in(cache.proofs())) << "nothing half written is left";
@@ -362,72 +363,72 @@ protected:
 };
 
 TEST_F(CheckOnce, ProvesOnce) {
-    const ProofAnswer first = check_once(stages(), {});
+    const checker::ProofAnswer first = checker::check_once(stages(), {});
     EXPECT_FALSE(first.from_store);
-    const ProofAnswer second = check_once(stages(), {});
+    const checker::ProofAnswer second = checker::check_once(stages(), {});
     EXPECT_TRUE(second.from_store);
     EXPECT_EQ(second.report.verdict, Verdict::proved);
     EXPECT_EQ(second.report.method, first.report.method);
     EXPECT_EQ(second.report.calls, first.report.calls);
     EXPECT_EQ(second.report.events, first.report.events);
     EXPECT_EQ(second.report.states, first.report.states);
-    EXPECT_TRUE(find_proof(stages(), {}).has_value());
+    EXPECT_TRUE(checker::find_proof(stages(), {}).has_value());
 }
 
 TEST_F(CheckOnce, AnotherQuestionIsAskedAnew) {
-    check_once(stages(), {});
+    checker::check_once(stages(), {});
     CheckOptions more;
     more.calls = 4;
-    EXPECT_FALSE(check_once(stages(), more).from_store);
+    EXPECT_FALSE(checker::check_once(stages(), more).from_store);
     CheckOptions device;
     device.device = DeviceRules::a5();
-    EXPECT_FALSE(check_once(stages(), device).from_store);
+    EXPECT_FALSE(checker::check_once(stages(), device).from_store);
     CheckOptions strict;
     strict.strict_loads = true;
-    EXPECT_FALSE(check_once(stages(), strict).from_store);
+    EXPECT_FALSE(checker::check_once(stages(), strict).from_store);
     // How long one would have searched does not matter to what is proved.
     CheckOptions patient;
     patient.max_states = 5;
     patient.max_violations = 1;
-    EXPECT_TRUE(check_once(stages(), patient).from_store);
+    EXPECT_TRUE(checker::check_once(stages(), patient).from_store);
     plans_[0].instructions.back().line = 70;
-    EXPECT_TRUE(check_once(stages(), {}).from_store);
+    EXPECT_TRUE(checker::check_once(stages(), {}).from_store);
     plans_[0].kernel = "other";
     plans_[1].kernel = "other";
     plans_[2].kernel = "other";
-    EXPECT_FALSE(check_once(stages(), {}).from_store);
+    EXPECT_FALSE(checker::check_once(stages(), {}).from_store);
 }
 
 TEST_F(CheckOnce, OnlyProofsAreKept) {
     plans_[0].instructions.pop_back();
-    EXPECT_EQ(check_once(stages(), {}).report.verdict, Verdict::violated);
+    EXPECT_EQ(checker::check_once(stages(), {}).report.verdict, Verdict::violated);
     EXPECT_EQ(files_in(cache_.proofs()), 0u);
-    EXPECT_EQ(check_once(stages(), {}).report.verdict, Verdict::violated);
+    EXPECT_EQ(checker::check_once(stages(), {}).report.verdict, Verdict::violated);
     CheckOptions bounded;
     bounded.max_memory_bytes = 1;
     plans_ = test::mesh_allreduce(3, 8).list();
-    EXPECT_EQ(check_once(stages(), bounded).report.verdict, Verdict::bound);
+    EXPECT_EQ(checker::check_once(stages(), bounded).report.verdict, Verdict::bound);
     EXPECT_EQ(files_in(cache_.proofs()), 0u);
-    keep_proof(stages(), bounded, check(stages(), bounded));
+    checker::keep_proof(stages(), bounded, check(stages(), bounded));
     EXPECT_EQ(files_in(cache_.proofs()), 0u);
-    keep_proof(stages(), {}, check(stages(), {}));
+    checker::keep_proof(stages(), {}, check(stages(), {}));
     EXPECT_EQ(files_in(cache_.proofs()), 1u);
-    EXPECT_TRUE(check_once(stages(), {}).from_store);
+    EXPECT_TRUE(checker::check_once(stages(), {}).from_store);
 }
 
 TEST_F(CheckOnce, CanBeTurnedOff) {
-    check_once(stages(), {});
+    checker::check_once(stages(), {});
     const test::Variable off("PEAL_PROOFS", "off");
-    EXPECT_FALSE(check_once(stages(), {}).from_store);
-    EXPECT_FALSE(find_proof(stages(), {}).has_value());
+    EXPECT_FALSE(checker::check_once(stages(), {}).from_store);
+    EXPECT_FALSE(checker::find_proof(stages(), {}).has_value());
     fs::remove_all(cache_.proofs());
-    keep_proof(stages(), {}, check(stages(), {}));
+    checker::keep_proof(stages(), {}, check(stages(), {}));
     EXPECT_FALSE(fs::exists(cache_.proofs()));
 }
 
 TEST_F(CheckOnce, StagesMustFitTogether) {
     try {
-        check_once({}, {});
+        checker::check_once({}, {});
         FAIL() << "expected an error";
     } catch (const Error& error) {
         EXPECT_STREQ(error.what(), "check: there is nothing to check: no stages");
@@ -440,8 +441,8 @@ TEST_F(CheckOnce, WithoutADirectoryItIsACheckAndSaysSoOnce) {
         const std::string told = cache_.path() + "/told";
         if (!freopen(told.c_str(), "w", stderr)) _exit(9);
         setenv("PEAL_CACHE", "/dev/null/x", 1);
-        const bool proved = check_once(stages(), {}).report.verdict == Verdict::proved &&
-                            !check_once(stages(), {}).from_store;
+        const bool proved = checker::check_once(stages(), {}).report.verdict == Verdict::proved &&
+                            !checker::check_once(stages(), {}).from_store;
         fclose(stderr);
         _exit(proved ? 0 : 1);
     }

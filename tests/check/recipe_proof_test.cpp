@@ -13,7 +13,7 @@ namespace recipe_proof_test {
 
 struct Case {
     CollectiveKind kind;
-    std::string mode;
+    std::string recipe;
     Placement placement;
 };
 
@@ -23,8 +23,8 @@ std::vector<Case> cases() {
         for (const Recipe& recipe : recipes(kind)) {
             for (const Placement placement : kPlacements) {
                 if (kind == CollectiveKind::barrier && placement != Placement::separate) continue;
-                if (offers(kind, recipe.mode, placement)) {
-                    list.push_back({kind, std::string(recipe.mode), placement});
+                if (offers(kind, recipe.name, placement)) {
+                    list.push_back({kind, std::string(recipe.name), placement});
                 }
             }
         }
@@ -34,19 +34,19 @@ std::vector<Case> cases() {
 
 std::vector<Case> pipeline_cases() {
     std::vector<Case> list = cases();
-    std::erase_if(list, [](const Case& each) { return each.mode != "pipeline"; });
+    std::erase_if(list, [](const Case& each) { return each.recipe != "pipeline"; });
     return list;
 }
 
 std::string case_name(const testing::TestParamInfo<Case>& info) {
-    return std::string(name(info.param.kind)) + "_" + info.param.mode +
+    return std::string(name(info.param.kind)) + "_" + info.param.recipe +
            test::suffix_of(info.param.placement);
 }
 
 Collective collective_of(const Case& the, std::uint64_t count, int nranks) {
     Collective collective;
     collective.kind = the.kind;
-    collective.mode = the.mode;
+    collective.recipe = the.recipe;
     collective.placement = the.placement;
     collective.count = count;
     collective.root = nranks / 2;
@@ -58,7 +58,7 @@ Collective collective_of(const Case& the, std::uint64_t count, int nranks) {
 
 // "", or what is wrong.
 std::string fault_of(const Collective& collective, int nranks) {
-    CallSequence calls;
+    checker::CallSequence calls;
     calls.add(collective, compile(collective, nranks));
     const CheckReport report = check(calls.stages());
     if (report.verdict == Verdict::proved && report.method == CheckMethod::linear) return "";
@@ -112,15 +112,15 @@ TEST(OpenRecipe, NeedsItsWindowsInTurn) {
     for (const Case& each : cases()) {
         const Collective collective = collective_of(each, 5, 3);
         const std::vector<Plan> plans = compile(collective, 3);
-        CallSequence calls;
+        checker::CallSequence calls;
         calls.add(plans, meaning_of(collective, plans));
         const Verdict verdict = check(calls.stages()).verdict;
         const auto& list = recipes(each.kind);
         const auto recipe = std::find_if(list.begin(), list.end(), [&](const Recipe& candidate) {
-            return candidate.mode == each.mode;
+            return candidate.recipe == each.recipe;
         });
         EXPECT_EQ(verdict, recipe->reuse == Reuse::later ? Verdict::violated : Verdict::proved)
-            << name(each.kind) << " " << each.mode;
+            << name(each.kind) << " " << each.recipe;
     }
 }
 

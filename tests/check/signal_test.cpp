@@ -204,7 +204,7 @@ TEST(UnawaitedCells, ThatMayOverflowAreExploredForThatReason) {
 // ---------------------------------------------------------------------------- drift
 
 // Proved for three and four calls, a race in the fifth: four ranks whose senders ring
-// epoch * 4 + 4 and whose receivers wait for epoch * 3 + 4.
+// generation * 4 + 4 and whose receivers wait for generation * 3 + 4.
 TEST(Drift, OfWaitsAndSetsIsRefutedWhateverTheNumberOfCalls) {
     const Plans plans = mesh_barrier(4, NotifyOp::set, {4, 4}, Compare::ge, {4, 3}, 1);
     EXPECT_EQ(checked(plans, 1).verdict, Verdict::proved);

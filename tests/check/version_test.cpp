@@ -8,7 +8,7 @@
 namespace peal {
 namespace version_test {
 
-void add_answer(Digest& digest, const std::vector<Plan>& plans, const Meaning& meaning) {
+void add_answer(base::Digest& digest, const std::vector<Plan>& plans, const Meaning& meaning) {
     CheckOptions options;
     options.calls = 2;
     const CheckReport report = check({{&plans, &meaning, {}}}, options);
@@ -17,7 +17,7 @@ void add_answer(Digest& digest, const std::vector<Plan>& plans, const Meaning& m
 }
 
 // Each recipe as it is, and without each one of its instructions.
-void add_answers(Digest& digest, const Collective& collective, int nranks) {
+void add_answers(base::Digest& digest, const Collective& collective, int nranks) {
     const std::vector<Plan> plans = compile(collective, nranks);
     const Meaning meaning = meaning_of(collective, plans);
     add_answer(digest, plans, meaning);
@@ -32,12 +32,12 @@ void add_answers(Digest& digest, const Collective& collective, int nranks) {
 }
 
 TEST(CheckerVersion, StandsForTheAnswersThatTheCheckerGives) {
-    Digest digest;
+    base::Digest digest;
     for (const CollectiveKind kind : kCollectives) {
         for (const Recipe& recipe : recipes(kind)) {
             Collective collective;
             collective.kind = kind;
-            collective.mode = recipe.mode;
+            collective.recipe = recipe.name;
             if (kind == CollectiveKind::all_to_all_v) {
                 collective.counts = {1, 2, 0, 1, 1, 3, 2, 0, 1};
             } else if (kind != CollectiveKind::barrier) {

@@ -68,7 +68,7 @@ std::string expected(CollectiveKind kind, int nranks, std::uint64_t bytes, std::
                      bool on_window = false) {
     const comm::Table table = comm::built_in_table();
     const comm::Rule& rule = *table.choices(kind, on_window, 4 * count, nranks).front();
-    return fmt::format("{} {} {} {}", name(kind), nranks, bytes, rule.mode);
+    return fmt::format("{} {} {} {}", name(kind), nranks, bytes, rule.recipe);
 }
 
 TEST(PealBench, SaysWhichRecipeCarriedTheCalls) {
@@ -142,7 +142,7 @@ TEST(PealTune, WritesAProfileThatCommunicatorsUse) {
     const auto rows = rows_of(bench.out);
     for (std::size_t i = 0; i < kCollectives.size(); ++i) {
         const std::uint64_t bytes = kCollectives[i] == CollectiveKind::barrier ? 0 : 64;
-        EXPECT_EQ(rows[i + 1][3], table.choices(kCollectives[i], false, bytes, 2).front()->mode);
+        EXPECT_EQ(rows[i + 1][3], table.choices(kCollectives[i], false, bytes, 2).front()->recipe);
     }
 }
 

@@ -17,15 +17,15 @@ using ::testing::StartsWith;
 constexpr const char* kRacy =
     R"(kernel racy(inp: in f32[n], out: out f32[n], data: window f32[n], sig: window i32[nranks]) {
     data = inp
-    for peer in peers { notify sig[rank]@peer = epoch(sig) + 1 }
-    for peer in peers { wait sig[peer] >= epoch(sig) + 1 }
+    for peer in peers { notify sig[rank]@peer = generation(sig) + 1 }
+    for peer in peers { wait sig[peer] >= generation(sig) + 1 }
     out = data@((rank + 1) % nranks)
     advance sig by 1
 }
 )";
 
 TEST(PealCheck, EveryRecipeProves) {
-    const Ran ran = peal({"check", "all", "--algo", "all", "-n", "2..8", "--calls", "3"});
+    const Ran ran = peal({"check", "all", "--recipe", "all", "-n", "2..8", "--calls", "3"});
     EXPECT_EQ(ran.exit_code, 0) << ran.out << ran.err;
     EXPECT_THAT(ran.out, Not(HasSubstr("violated")));
     EXPECT_THAT(ran.out, HasSubstr("halving_doubling     2..8  P+1, 4P+3, 1, P-1, 0      3  as "
@@ -34,13 +34,13 @@ TEST(PealCheck, EveryRecipeProves) {
 
 TEST(PealCheck, InPlaceAndOnAWindowProveToo) {
     for (const char* placement : {"--in-place", "--window"}) {
-        const Ran ran = peal({"check", "all", "--algo", "all", "-n", "2..5", placement});
+        const Ran ran = peal({"check", "all", "--recipe", "all", "-n", "2..5", placement});
         EXPECT_EQ(ran.exit_code, 0) << ran.out << ran.err;
     }
 }
 
 TEST(PealCheck, AfterOtherCollectivesOnTheSameWindows) {
-    const Ran ran = peal({"check", "allreduce", "--algo", "all", "-n", "2..4", "--after",
+    const Ran ran = peal({"check", "allreduce", "--recipe", "all", "-n", "2..4", "--after",
                           "broadcast:tree", "all_to_all", "barrier"});
     EXPECT_EQ(ran.exit_code, 0) << ran.out << ran.err;
 }
@@ -99,7 +99,7 @@ TEST(PealCheck, SaysWhatWasProved) {
 }
 
 TEST(PealCheck, JsonSaysWhatWasProved) {
-    const Ran ran = peal({"check", "allreduce", "--algo", "ring", "-n", "2", "--json"});
+    const Ran ran = peal({"check", "allreduce", "--recipe", "ring", "-n", "2", "--json"});
     EXPECT_THAT(ran.out, HasSubstr(R"(    "calls": 3,
     "result": "allreduce",
     "order": "same bits",
@@ -124,8 +124,8 @@ constexpr const char* kDoubling =
     R"(kernel doubling(inp: in f32[n], out: out f32[n], sig: window i32[nranks]) {
     require 1 << log2(nranks) == nranks
     for step in 0..log2(nranks) {
-        notify sig[step]@(rank xor 1 << step) = epoch(sig) + 1
-        wait sig[step] >= epoch(sig) + 1
+        notify sig[step]@(rank xor 1 << step) = generation(sig) + 1
+        wait sig[step] >= generation(sig) + 1
     }
     out = inp
     advance sig by 1
@@ -205,7 +205,7 @@ TEST(PealCheck, BoundReachedIsExitCodeThree) {
 
 TEST(PealCheck, PlansFromAFile) {
     const Ran shown =
-        peal({"show", "allreduce", "--algo", "ring", "-n", "3", "--count", "5", "--json"});
+        peal({"show", "allreduce", "--recipe", "ring", "-n", "3", "--count", "5", "--json"});
     const TemporaryFile file("plan.json", shown.out);
     EXPECT_EQ(peal({"check", file.path(), "--expect", "allreduce"}).exit_code, 0);
     const Ran wrong = peal({"check", file.path(), "--expect", "broadcast"});
@@ -216,7 +216,7 @@ TEST(PealCheck, PlansFromAFile) {
 // What cannot be run is not proved either, with a meaning or without.
 TEST(PealCheck, PlansThatAreNotValid) {
     const std::string text =
-        peal({"show", "allreduce", "--algo", "ring", "-n", "2", "--count", "4", "--json"}).out;
+        peal({"show", "allreduce", "--recipe", "ring", "-n", "2", "--count", "4", "--json"}).out;
     // The last place is in the plan of rank 1.
     const auto complaint = [&](const std::string& from, const std::string& to) {
         std::string changed = text;
@@ -259,7 +259,7 @@ TEST(PealCheck, PlansThatAreNotValid) {
 // What does not exist is a violation.
 TEST(PealCheck, PlansThatLeaveTheirBuffers) {
     std::string text =
-        peal({"show", "allreduce", "--algo", "ring", "-n", "2", "--count", "4", "--json"}).out;
+        peal({"show", "allreduce", "--recipe", "ring", "-n", "2", "--count", "4", "--json"}).out;
     const std::string whole = R"("dst":{"buffer":1,"rank":1,"offset":0,)";
     text.replace(text.rfind(whole), whole.size(), R"("dst":{"buffer":1,"rank":1,"offset":4,)");
     const TemporaryFile file("plan.json", text);
@@ -293,7 +293,7 @@ TEST(PealCheck, JsonHasVerdictAndSchedule) {
 
 TEST(PealCheck, ExplainListsWhatOrdersConflicts) {
     const Ran ran =
-        peal({"check", "broadcast", "--algo", "mesh", "-n", "2", "--count", "4", "--explain"});
+        peal({"check", "broadcast", "--recipe", "mesh", "-n", "2", "--count", "4", "--explain"});
     EXPECT_EQ(ran.exit_code, 0);
     EXPECT_THAT(ran.out, HasSubstr("  comes before\n"));
     EXPECT_THAT(ran.out, HasSubstr("      lets pass  "));
@@ -322,7 +322,7 @@ TEST(PealCheck, AloneRedundantPerRankCountWithItsCriticalPath) {
 
 TEST(PealCheck, NothingIsRedundant) {
     const Ran ran =
-        peal({"check", "barrier", "--algo", "dissemination", "-n", "2..3", "--redundant"});
+        peal({"check", "barrier", "--recipe", "dissemination", "-n", "2..3", "--redundant"});
     EXPECT_EQ(ran.exit_code, 0) << ran.out << ran.err;
     EXPECT_THAT(ran.out, EndsWith("\n2 ranks: no notify or wait is redundant\n"
                                   "\n3 ranks: no notify or wait is redundant\n"));
@@ -331,8 +331,8 @@ TEST(PealCheck, NothingIsRedundant) {
 constexpr const char* kSlots =
     R"(kernel slots(inp: in f32[n], out: out f32[n], slot: window f32[2, n], sig: window i32[nranks]) {
     for t in 0..2 { slot[t] = inp }
-    for peer in peers { notify sig[rank]@peer = epoch(sig) + 1 }
-    for peer in peers { wait sig[peer] >= epoch(sig) + 1 }
+    for peer in peers { notify sig[rank]@peer = generation(sig) + 1 }
+    for peer in peers { wait sig[peer] >= generation(sig) + 1 }
     out = slot@((rank + 1) % nranks)[1]
     advance sig by 1
 }
@@ -388,7 +388,7 @@ TEST(PealCheck, BadUsage) {
     EXPECT_EQ(error({"check", "allreduce", "--calls", "0"}),
               "peal: --calls: expected at least 1, found 0\n");
     EXPECT_EQ(error({"check", "allreduce", "--after", "nothing"}),
-              "peal: --after: there is no collective 'nothing'; write a name or name:algorithm\n");
+              "peal: --after: there is no collective 'nothing'; write a name or name:recipe\n");
     EXPECT_EQ(error({"check", "missing.json"}),
               "peal: cannot read 'missing.json': No such file or directory\n");
     const TemporaryFile file("bad.json", "{\"plans\": 3}");

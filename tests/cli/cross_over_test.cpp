@@ -14,8 +14,8 @@ using ::testing::ElementsAre;
 constexpr double kNever = std::numeric_limits<double>::infinity();
 constexpr CollectiveKind kKind = CollectiveKind::allreduce;
 
-comm::Rule rule(std::uint64_t max_bytes, const std::string& mode, std::uint64_t stage = 0) {
-    return {kKind, comm::Where::staging, 4, max_bytes, mode, stage, false};
+comm::Rule rule(std::uint64_t max_bytes, const std::string& recipe, std::uint64_t stage = 0) {
+    return {kKind, comm::Where::staging, 4, max_bytes, recipe, stage, false};
 }
 
 Survey survey(std::vector<std::vector<double>> seconds) {

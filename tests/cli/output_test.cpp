@@ -110,11 +110,12 @@ TEST(PealCheckBounds, CountTheMakingOfPlans) {
 
 // Cells that nobody uses cost nothing.
 TEST(PealCheckBounds, DoNotMatterForCellsThatNobodyUses) {
-    const TemporaryFile file("cells.peal",
-                             "kernel cells(sig: window i32[40000000]) {\n"
-                             "    notify sig[39999999]@((rank + 1) % nranks) = epoch(sig) + 1\n"
-                             "    wait sig[39999999] >= epoch(sig) + 1\n"
-                             "    advance sig by 1\n}\n");
+    const TemporaryFile file(
+        "cells.peal",
+        "kernel cells(sig: window i32[40000000]) {\n"
+        "    notify sig[39999999]@((rank + 1) % nranks) = generation(sig) + 1\n"
+        "    wait sig[39999999] >= generation(sig) + 1\n"
+        "    advance sig by 1\n}\n");
     const Ran ran = peal({"check", file.path(), "-n", "2", "--max-seconds", "5", "--no-store"});
     EXPECT_EQ(ran.exit_code, 0) << ran.out << ran.err;
     EXPECT_THAT(ran.out, HasSubstr("proved"));

@@ -18,9 +18,9 @@ TEST(Processes, EveryRecipeGivesGolden) {
     for (const CollectiveKind kind : kCollectives) {
         for (const Recipe& recipe : recipes(kind)) {
             const Ran ran =
-                peal({"run", std::string(name(kind)), "--algo", std::string(recipe.mode), "-n", "3",
-                      "--count", "100", "--calls", "5", "--processes"});
-            EXPECT_EQ(ran.exit_code, 0) << name(kind) << " " << recipe.mode << "\n" << ran.err;
+                peal({"run", std::string(name(kind)), "--recipe", std::string(recipe.name), "-n",
+                      "3", "--count", "100", "--calls", "5", "--processes"});
+            EXPECT_EQ(ran.exit_code, 0) << name(kind) << " " << recipe.name << "\n" << ran.err;
             EXPECT_EQ(ran.err, "");
         }
     }

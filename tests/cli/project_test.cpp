@@ -24,8 +24,8 @@ using ::testing::StartsWith;
 constexpr const char* kRacy =
     R"(kernel racy(inp: in f32[n], out: out f32[n], data: window f32[n], sig: window i32[nranks]) {
     data = inp
-    for peer in peers { notify sig[rank]@peer = epoch(sig) + 1 }
-    for peer in peers { wait sig[peer] >= epoch(sig) + 1 }
+    for peer in peers { notify sig[rank]@peer = generation(sig) + 1 }
+    for peer in peers { wait sig[peer] >= generation(sig) + 1 }
     out = data@((rank + 1) % nranks)
     advance sig by 1
 }
@@ -86,15 +86,14 @@ TEST(PealProject, WhatIsInTheStoreIsTakenFromThere) {
     EXPECT_EQ(first.exit_code, 0) << first.err;
     EXPECT_THAT(first.out, EndsWith("\n2 checks: 2 as expected, 0 of them from the store\n"));
     const Ran again = project.check();
-    EXPECT_EQ(
-        without_times(again.out),
-        "program    algorithm  ranks  counts  calls  result        verdict  method  work      "
-        "  time\n"
-        "broadcast  auto        2..3       4      3  as broadcast  proved   linear  from store"
-        "  <time>\n"
-        "broadcast  auto        2..3       5      3  as broadcast  proved   linear  from store"
-        "  <time>\n"
-        "2 checks: 2 as expected, 2 of them from the store\n");
+    EXPECT_EQ(without_times(again.out),
+              "program    recipe  ranks  counts  calls  result        verdict  method  work      "
+              "  time\n"
+              "broadcast  auto     2..3       4      3  as broadcast  proved   linear  from store"
+              "  <time>\n"
+              "broadcast  auto     2..3       5      3  as broadcast  proved   linear  from store"
+              "  <time>\n"
+              "2 checks: 2 as expected, 2 of them from the store\n");
     EXPECT_THAT(project.check({"--no-store"}).out, EndsWith(", 0 of them from the store\n"));
     EXPECT_THAT(project.check({"--json"}).out,
                 HasSubstr("    \"checks\": 2,\n    \"from_store\": 2,\n"));
@@ -181,7 +180,7 @@ TEST(PealProject, MistakesAreToldWithTheirLine) {
               "    1 | [[check]]\n      | ^\n");
     EXPECT_THAT(refusal_of("[[check]]\ntarget =\n"), StartsWith("peal.toml:2:9: error: "));
     EXPECT_THAT(refusal_of("[[check]]\ntarget = \"barrier\"\nzzz = 1\n"),
-                HasSubstr("hint: the keys are target, algo, count, dtype, "));
+                HasSubstr("hint: the keys are target, recipe, count, dtype, "));
 }
 
 TEST(PealProject, WhatIsCheckedIsForTheFileToSay) {

@@ -77,11 +77,12 @@ TEST(PealProofs, ACheckAlwaysChecksAndKeepsWhatItProves) {
 // Larger than what a run proves beside itself, unless somebody has proved it.
 TEST(PealProofs, ALargeRunIsProvedIfACheckHasProvedIt) {
     const TemporaryCache cache;
-    const std::vector<std::string> run = {"run", "all_to_all", "--algo", "mesh",  "-n",
-                                          "100", "--count",    "1",      "--json"};
+    const std::vector<std::string> run = {"run", "all_to_all", "--recipe", "mesh",  "-n",
+                                          "100", "--count",    "1",        "--json"};
     EXPECT_THAT(peal(run).out, AllOf(HasSubstr("\"proof\": \"-\""), Not(HasSubstr("proof_from"))));
     EXPECT_EQ(
-        peal({"check", "all_to_all", "--algo", "mesh", "-n", "100", "--count", "1"}).exit_code, 0);
+        peal({"check", "all_to_all", "--recipe", "mesh", "-n", "100", "--count", "1"}).exit_code,
+        0);
     EXPECT_THAT(peal(run).out, AllOf(HasSubstr("\"proof\": \"proved\""), HasSubstr(kFromStore)));
 }
 
@@ -114,7 +115,7 @@ TEST(PealProofs, AreListedAndCleared) {
     const std::string place = cache.proofs();
     EXPECT_EQ(peal({"proofs"}).out, "no proofs in " + place + "\n");
     EXPECT_EQ(peal({"proofs", "--json"}).out, "[]\n");
-    peal({"run", "allreduce", "--algo", "ring", "-n", "4"});
+    peal({"run", "allreduce", "--recipe", "ring", "-n", "4"});
     const Ran listed = peal({"proofs"});
     EXPECT_EQ(listed.exit_code, 0);
     EXPECT_THAT(listed.out,

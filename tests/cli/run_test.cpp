@@ -18,20 +18,25 @@ using ::testing::MatchesRegex;
 using ::testing::StartsWith;
 
 TEST(PealRun, RingAllreduceGivesGolden) {
-    const Ran ran = peal({"run", "allreduce", "--algo", "ring", "-n", "4", "--count", "256"});
+    const Ran ran = peal({"run", "allreduce", "--recipe", "ring", "-n", "4", "--count", "256"});
     EXPECT_EQ(ran.exit_code, 0) << ran.err;
     EXPECT_EQ(ran.err, "");
     EXPECT_THAT(ran.out, HasSubstr("allreduce   ring"));
     EXPECT_THAT(ran.out, HasSubstr("ok"));
 }
 
+TEST(PealRun, TakesTheOlderNameOfRecipe) {
+    EXPECT_EQ(peal({"show", "allreduce", "--algo", "ring", "--lowered"}).out,
+              peal({"show", "allreduce", "--recipe", "ring", "--lowered"}).out);
+}
+
 TEST(PealRun, EveryRecipeOnAllRanksOfTheSeeds) {
     for (const CollectiveKind kind : kCollectives) {
         for (const Recipe& recipe : recipes(kind)) {
             const Ran ran =
-                peal({"run", std::string(name(kind)), "--algo", std::string(recipe.mode), "-p",
+                peal({"run", std::string(name(kind)), "--recipe", std::string(recipe.name), "-p",
                       "a2a3sim", "-d", "0-3", "--count", "64", "--calls", "2"});
-            EXPECT_EQ(ran.exit_code, 0) << name(kind) << " " << recipe.mode << "\n" << ran.err;
+            EXPECT_EQ(ran.exit_code, 0) << name(kind) << " " << recipe.name << "\n" << ran.err;
         }
     }
 }
@@ -92,8 +97,8 @@ TEST(PealRun, BadUsageSaysWhatAndWhatToDo) {
         {{"run", "allreduce", "-p", "gpu"},
          "peal: there is no platform 'gpu'; choose one of host, a2a3sim, a5sim\n"},
         {{"run", "allreduce", "-n", "0"}, "peal: -n: expected 1..1024 ranks, found 0\n"},
-        {{"run", "allreduce", "--algo", "star"},
-         "peal: allreduce: there is no algorithm 'star'; choose one of auto, mesh, two_phase, "
+        {{"run", "allreduce", "--recipe", "star"},
+         "peal: allreduce: there is no recipe 'star'; choose one of auto, mesh, two_phase, "
          "ring, "
          "bidirectional_ring, halving_doubling, direct, pipeline, push, pull\n"},
         {{"run", "allreduce", "--dtype", "f8"},
@@ -202,11 +207,12 @@ TEST(PealRun, KernelWithoutExpectationShowsItsOutputs) {
 
 // Three calls fit the cell, the fourth does not.
 TEST(PealRun, ProvesTheCallsThatItRuns) {
-    const TemporaryFile file("far.peal",
-                             "kernel far(sig: window i32[1]) {\n"
-                             "    notify sig[0]@((rank + 1) % nranks) = epoch(sig) + 600000000\n"
-                             "    wait sig[0] >= epoch(sig) + 600000000\n"
-                             "    advance sig by 600000000\n}\n");
+    const TemporaryFile file(
+        "far.peal",
+        "kernel far(sig: window i32[1]) {\n"
+        "    notify sig[0]@((rank + 1) % nranks) = generation(sig) + 600000000\n"
+        "    wait sig[0] >= generation(sig) + 600000000\n"
+        "    advance sig by 600000000\n}\n");
     const auto run = [&](const char* calls) {
         return peal({"run", file.path(), "-n", "2", "--check", "--calls", calls});
     };
@@ -267,7 +273,8 @@ TEST(PealShow, TextParsesBack) {
 }
 
 TEST(PealShow, PlanOfOneRank) {
-    const Ran ran = peal({"show", "barrier", "--algo", "mesh", "-n", "2", "--plan", "--rank", "1"});
+    const Ran ran =
+        peal({"show", "barrier", "--recipe", "mesh", "-n", "2", "--plan", "--rank", "1"});
     EXPECT_EQ(ran.exit_code, 0);
     EXPECT_THAT(ran.out, HasSubstr("notify signal[1]@0 = generation + 1"));
     EXPECT_THAT(ran.out, HasSubstr("wait signal[0] >= generation + 1"));
@@ -287,13 +294,11 @@ TEST(PealShow, AutoNamesItsRecipe) {
         const Ran run =
             peal({"run", each.collective, "-n", each.ranks, "--count", each.count, "--json"});
         EXPECT_EQ(run.exit_code, 0) << run.err;
-        EXPECT_THAT(run.out,
-                    HasSubstr(std::string("\"algorithm\": \"auto: ") + each.recipe + "\""));
+        EXPECT_THAT(run.out, HasSubstr(std::string("\"recipe\": \"auto: ") + each.recipe + "\""));
         const Ran shown = peal({"show", each.collective, "-n", each.ranks, "--count", each.count});
-        EXPECT_THAT(shown.out,
-                    StartsWith(std::string("algorithm auto: ") + each.recipe + "\nplan "));
+        EXPECT_THAT(shown.out, StartsWith(std::string("recipe auto: ") + each.recipe + "\nplan "));
     }
-    EXPECT_THAT(peal({"show", "allreduce", "--algo", "mesh"}).out, StartsWith("plan "));
+    EXPECT_THAT(peal({"show", "allreduce", "--recipe", "mesh"}).out, StartsWith("plan "));
     EXPECT_THAT(peal({"show", "allreduce", "--json"}).out, StartsWith("{\"format\""));
 }
 

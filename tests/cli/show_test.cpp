@@ -9,7 +9,7 @@ namespace show_test {
 
 constexpr const char* kProgram = R"(
 kernel meet(sig: window i32[nranks]) {
-    barrier(sig, mode=mesh)
+    barrier(sig, recipe=mesh)
 }
 kernel main(inp: in f32[4], out: out f32[4], sig: window i32[nranks]) {
     out = inp
@@ -27,7 +27,7 @@ kernel main(inp: in f32[4], out: out f32[4], sig: window i32[nranks]) {
   kernel main(inp: in f32[4], out: out f32[4], sig: window i32[nranks]) {
       tensor.copy(out, 0, inp, 0, 4)
 -     meet(sig)
-+     pld.system.barrier(sig, mode=mesh)
++     pld.system.barrier(sig, recipe=mesh)
   }
 
 # ConvertTensorToTileOps
@@ -36,23 +36,23 @@ kernel main(inp: in f32[4], out: out f32[4], sig: window i32[nranks]) {
 + kernel main(inp: in f32[4], out: out f32[4], sig: inout window i32[nranks]) {
 +     let tile = tile.load(inp, 0, 4)
 +     tile.store(tile, out, 0)
-      pld.system.barrier(sig, mode=mesh)
+      pld.system.barrier(sig, recipe=mesh)
   }
 
 # LowerCompositeOps
   kernel main(inp: in f32[4], out: out f32[4], sig: inout window i32[nranks]) {
       let tile = tile.load(inp, 0, 4)
       tile.store(tile, out, 0)
--     pld.system.barrier(sig, mode=mesh)
+-     pld.system.barrier(sig, recipe=mesh)
 +     pld.system.require(1 * nranks, nranks, cmp=ge)
 +     for peer in 0..nranks {
 +         if peer != rank {
-+             pld.system.notify(sig, peer, rank, pld.system.epoch(sig) + 1, op=set)
++             pld.system.notify(sig, peer, rank, pld.system.generation(sig) + 1, op=set)
 +         }
 +     }
 +     for peer_1 in 0..nranks {
 +         if peer_1 != rank {
-+             pld.system.wait(sig, peer_1, pld.system.epoch(sig) + 1, cmp=ge)
++             pld.system.wait(sig, peer_1, pld.system.generation(sig) + 1, cmp=ge)
 +         }
 +     }
 +     pld.system.advance(sig, 1)
@@ -65,12 +65,12 @@ kernel main(inp: in f32[4], out: out f32[4], sig: window i32[nranks]) {
 -     pld.system.require(1 * nranks, nranks, cmp=ge)
       for peer in 0..nranks {
           if peer != rank {
-              pld.system.notify(sig, peer, rank, pld.system.epoch(sig) + 1, op=set)
+              pld.system.notify(sig, peer, rank, pld.system.generation(sig) + 1, op=set)
           }
       }
       for peer_1 in 0..nranks {
           if peer_1 != rank {
-              pld.system.wait(sig, peer_1, pld.system.epoch(sig) + 1, cmp=ge)
+              pld.system.wait(sig, peer_1, pld.system.generation(sig) + 1, cmp=ge)
           }
       }
       pld.system.advance(sig, 1)
@@ -94,7 +94,7 @@ TEST(ShowPasses, AfterOnePass) {
               R"(kernel main(inp: in f32[4], out: out f32[4], sig: inout window i32[nranks]) {
     let tile = tile.load(inp, 0, 4)
     tile.store(tile, out, 0)
-    pld.system.barrier(sig, mode=mesh)
+    pld.system.barrier(sig, recipe=mesh)
 }
 )");
 }

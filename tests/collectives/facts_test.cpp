@@ -98,9 +98,9 @@ TEST(Recipes, SayWhenTheirWindowIsFree) {
     for (const CollectiveKind kind : kCollectives) {
         EXPECT_EQ(reuse_of(kind, "auto"), Reuse::at_once);
         for (const Recipe& recipe : recipes(kind)) {
-            const bool is_open = recipe.mode == "push" || recipe.mode == "pull";
-            EXPECT_EQ(reuse_of(kind, recipe.mode), is_open ? Reuse::later : Reuse::at_once)
-                << name(kind) << " " << recipe.mode;
+            const bool is_open = recipe.name == "push" || recipe.name == "pull";
+            EXPECT_EQ(reuse_of(kind, recipe.name), is_open ? Reuse::later : Reuse::at_once)
+                << name(kind) << " " << recipe.name;
         }
     }
 }
@@ -116,12 +116,12 @@ TEST(Recipes, ThatStageNeedPrivateMemory) {
             if (has_root(kind)) operands.push_back(ir::integer(0));
             const auto call = [&] {
                 k.Body().Emit(ir::make_call(collectives::op_of(kind), operands,
-                                            {{"mode", std::string(recipe.mode)}}));
+                                            {{"recipe", std::string(recipe.name)}}));
             };
-            if (offers(kind, recipe.mode, Placement::window)) {
-                EXPECT_NO_THROW(call()) << name(kind) << " " << recipe.mode;
+            if (offers(kind, recipe.name, Placement::window)) {
+                EXPECT_NO_THROW(call()) << name(kind) << " " << recipe.name;
             } else {
-                EXPECT_THROW(call(), Error) << name(kind) << " " << recipe.mode;
+                EXPECT_THROW(call(), Error) << name(kind) << " " << recipe.name;
             }
         }
     }
@@ -133,7 +133,7 @@ TEST(Recipes, StageInBoxesWhereEachSenderHasOne) {
         for (const collectives::Entry& entry : collectives::entries(kind)) {
             EXPECT_EQ(entry.use == collectives::TargetUse::stages_in_boxes,
                       entry.target_size == collectives::inbox)
-                << name(kind) << " " << entry.row.mode;
+                << name(kind) << " " << entry.row.name;
         }
     }
 }

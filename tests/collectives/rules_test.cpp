@@ -105,7 +105,7 @@ std::vector<Row> known_rows() {
 const std::vector<int> kRanks = {1, 2, 3, 4, 8, 9, 16, 17, 64, 1024};
 
 std::string way_of(const Rule& rule) {
-    std::string text = rule.mode;
+    std::string text = rule.recipe;
     if (rule.reach) text += " reaching";
     if (rule.stage_bytes != 0) text += " " + std::to_string(rule.stage_bytes >> 10) + "K";
     return text;
@@ -149,8 +149,8 @@ TEST(Rules, OfAutoAreThoseOfTheTarget) {
     for (const CollectiveKind kind : kCollectives) {
         for (const int nranks : kRanks) {
             for (const std::uint64_t bytes : test::message_sizes(1, 1 << 20)) {
-                EXPECT_EQ(choose_mode(kind, bytes, nranks),
-                          fitting(rules(), kind, Where::target, bytes, nranks).front()->mode);
+                EXPECT_EQ(choose_recipe(kind, bytes, nranks),
+                          fitting(rules(), kind, Where::target, bytes, nranks).front()->recipe);
             }
         }
     }
@@ -161,11 +161,11 @@ TEST(Rules, OfAutoNeedNothingButTheTarget) {
     for (const CollectiveKind kind : kCollectives) {
         const Entry& first = entry(kind, "auto");
         for (const Rule& rule : rules_of_auto(kind)) {
-            const Entry& recipe = entry(kind, rule.mode);
-            EXPECT_EQ(recipe.row.mode, rule.mode);
-            EXPECT_EQ(recipe.row.reuse, Reuse::at_once) << name(kind) << " " << rule.mode;
-            EXPECT_EQ(recipe.use, TargetUse::any) << name(kind) << " " << rule.mode;
-            EXPECT_EQ(recipe.target_size, first.target_size) << name(kind) << " " << rule.mode;
+            const Entry& recipe = entry(kind, rule.recipe);
+            EXPECT_EQ(recipe.row.name, rule.recipe);
+            EXPECT_EQ(recipe.row.reuse, Reuse::at_once) << name(kind) << " " << rule.recipe;
+            EXPECT_EQ(recipe.use, TargetUse::any) << name(kind) << " " << rule.recipe;
+            EXPECT_EQ(recipe.target_size, first.target_size) << name(kind) << " " << rule.recipe;
             EXPECT_FALSE(rule.reach);
             EXPECT_EQ(rule.stage_bytes, 0u);
         }
@@ -190,14 +190,14 @@ TEST(Rules, NameRecipesThatThereAre) {
     for (const Rule& rule : rules()) {
         const auto& list = recipes(rule.kind);
         EXPECT_TRUE(std::any_of(list.begin(), list.end(),
-                                [&](const Recipe& recipe) { return recipe.mode == rule.mode; }))
-            << name(rule.kind) << " " << rule.mode;
+                                [&](const Recipe& recipe) { return recipe.name == rule.recipe; }))
+            << name(rule.kind) << " " << rule.recipe;
         const Placement asked =
             rule.where == Where::window ? Placement::window : Placement::separate;
-        EXPECT_TRUE(offers(rule.kind, rule.mode, carried_placement(rule, asked)))
-            << name(rule.kind) << " " << rule.mode;
+        EXPECT_TRUE(offers(rule.kind, rule.recipe, carried_placement(rule, asked)))
+            << name(rule.kind) << " " << rule.recipe;
         if (rule.reach) {
-            EXPECT_TRUE(may_reach(rule.kind, rule.mode)) << name(rule.kind) << " " << rule.mode;
+            EXPECT_TRUE(may_reach(rule.kind, rule.recipe)) << name(rule.kind) << " " << rule.recipe;
         }
     }
 }

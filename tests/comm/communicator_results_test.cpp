@@ -127,16 +127,16 @@ TEST_P(CommunicatorResults, InWindowsThatAreStaged) {
     for (const CollectiveKind kind : kCollectives) {
         for (const Recipe& recipe : recipes(kind)) {
             if (!Attempt<float>::works_in_window(kind)) continue;
-            if (offers(kind, recipe.mode, Placement::window)) continue;
+            if (offers(kind, recipe.name, Placement::window)) continue;
             const test::ProfileWith profile(
-                {kind, Where::window, kMaxRanks, Rule::kAny, std::string(recipe.mode), 0, false});
+                {kind, Where::window, kMaxRanks, Rule::kAny, std::string(recipe.name), 0, false});
             on_ranks([&](Communicator& comm) {
                 for (const std::uint64_t count : {0, 1, 13, 1000}) {
                     Task task = task_of(kind, comm.nranks(), count, 3);
                     const auto window = comm.window<float>(Attempt<float>::window_size(task));
                     const std::string taken = comm.recipe(call::in_window(kind, window));
-                    if (count > 0 && taken != recipe.mode) {
-                        throw std::runtime_error("expected " + std::string(recipe.mode) +
+                    if (count > 0 && taken != recipe.name) {
+                        throw std::runtime_error("expected " + std::string(recipe.name) +
                                                  ", found " + taken);
                     }
                     for (; task.seed < 6; ++task.seed) Attempt<float>(comm, task).in_window(window);

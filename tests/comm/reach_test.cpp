@@ -31,21 +31,21 @@ using test::Task;
 
 // A profile in which these recipes reach private buffers, whatever the size.
 struct ReachingProfile : test::ProfileWith {
-    ReachingProfile(CollectiveKind kind, std::string mode)
-        : ProfileWith({kind, Where::staging, kMaxRanks, Rule::kAny, std::move(mode), 0, true}) {}
+    ReachingProfile(CollectiveKind kind, std::string recipe)
+        : ProfileWith({kind, Where::staging, kMaxRanks, Rule::kAny, std::move(recipe), 0, true}) {}
 };
 
 struct Case {
     CollectiveKind kind;
-    std::string mode;
+    std::string name;
 };
 
 std::vector<Case> cases() {
     std::vector<Case> list;
     for (const CollectiveKind kind : kCollectives) {
         for (const Recipe& recipe : recipes(kind)) {
-            if (!may_reach(kind, recipe.mode)) continue;
-            list.push_back({kind, std::string(recipe.mode)});
+            if (!may_reach(kind, recipe.name)) continue;
+            list.push_back({kind, std::string(recipe.name)});
         }
     }
     return list;
@@ -63,7 +63,7 @@ class Reach : public testing::TestWithParam<std::tuple<Ranks, Case>> {};
 
 TEST_P(Reach, GivesWhatItMust) {
     const auto& [ranks, recipe] = GetParam();
-    const ReachingProfile profile(recipe.kind, recipe.mode);
+    const ReachingProfile profile(recipe.kind, recipe.name);
     for (const int nranks : {1, 2, 3, 5}) {
         test::run_ranks(ranks, nranks, [&](Communicator& comm) {
             for (const std::uint64_t count : {0, 1, 13, 1000, 9001}) {
@@ -81,7 +81,7 @@ class ReachPlacements : public Reach {};
 
 TEST_P(ReachPlacements, MayDiffer) {
     const auto& [ranks, recipe] = GetParam();
-    const ReachingProfile profile(recipe.kind, recipe.mode);
+    const ReachingProfile profile(recipe.kind, recipe.name);
     test::run_ranks(ranks, 3, [&](Communicator& comm) {
         for (unsigned turn = 0; turn < 6; ++turn) {
             const Task task{.kind = recipe.kind, .nranks = 3, .count = 501, .seed = turn};
@@ -97,7 +97,7 @@ TEST_P(ReachPlacements, MayDiffer) {
 
 std::string case_name(const testing::TestParamInfo<std::tuple<Ranks, Case>>& info) {
     const auto& [ranks, recipe] = info.param;
-    return fmt::format("{}_{}_{}", name(recipe.kind), recipe.mode,
+    return fmt::format("{}_{}_{}", name(recipe.kind), recipe.name,
                        ranks == Ranks::threads ? "threads" : "processes");
 }
 
@@ -179,7 +179,7 @@ TEST(OutOfReach, APreparedCallChangesItsRecipe) {
 // The members of a split communicator are not the ranks of the world.
 TEST_P(ReachPlacements, OfASplitInAnyOrder) {
     const auto& [ranks, recipe] = GetParam();
-    const ReachingProfile profile(recipe.kind, recipe.mode);
+    const ReachingProfile profile(recipe.kind, recipe.name);
     test::run_ranks(ranks, 5, [&](Communicator& comm) {
         Communicator some = comm.split(comm.rank() % 2, -comm.rank());
         const Task task{.kind = recipe.kind, .nranks = some.nranks(), .count = 777, .seed = 4};
@@ -190,7 +190,7 @@ TEST_P(ReachPlacements, OfASplitInAnyOrder) {
 
 TEST_P(ReachPlacements, StartedAndWaitedFor) {
     const auto& [ranks, recipe] = GetParam();
-    const ReachingProfile profile(recipe.kind, recipe.mode);
+    const ReachingProfile profile(recipe.kind, recipe.name);
     test::run_ranks(ranks, 3, [&](Communicator& comm) {
         const bool gathers = recipe.kind == CollectiveKind::allgather;
         const std::vector<int> input(gathers ? 500 : 1500, comm.rank());
@@ -216,7 +216,7 @@ TEST(ReachingRoutine, IsMadeForEveryRankAndPlacement) {
     for (const Case& recipe : cases()) {
         Table table = built_in_table();
         table.rules.insert(table.rules.begin(), {recipe.kind, Where::staging, kMaxRanks, Rule::kAny,
-                                                 recipe.mode, 0, true});
+                                                 recipe.name, 0, true});
         for (int nranks = 1; nranks <= 9; ++nranks) {
             for (int rank = 0; rank < nranks; ++rank) {
                 for (const Placement placement : {Placement::separate, Placement::in_place}) {
@@ -225,7 +225,7 @@ TEST(ReachingRoutine, IsMadeForEveryRankAndPlacement) {
                                       .placement = placement,
                                       .count = 100};
                     EXPECT_EQ(make_routine(shape, table, rank, nranks, {})->staging, Staging::reach)
-                        << name(recipe.kind) << " " << recipe.mode << ", rank " << rank << " of "
+                        << name(recipe.kind) << " " << recipe.name << ", rank " << rank << " of "
                         << nranks;
                 }
             }

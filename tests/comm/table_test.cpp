@@ -8,6 +8,8 @@
 #include <filesystem>
 #include <fstream>
 
+#include <fmt/format.h>
+
 #include "check/call_sequence.hpp"
 #include "comm/group_memory.hpp"
 #include "comm/profile_variable.hpp"
@@ -51,7 +53,7 @@ Picked pick(const Shape& shape, int nranks, bool reach) {
     Picked picked;
     for (int rank = 0; rank < nranks; ++rank) {
         const auto routine = make_routine(shape, table, rank, nranks, limits);
-        picked.collective.mode = routine->collective.mode;
+        picked.collective.recipe = routine->collective.recipe;
         picked.collective.placement = routine->collective.placement;
         picked.plans.push_back(routine->plan);
     }
@@ -65,7 +67,7 @@ Picked pick(const Shape& shape, int nranks, bool reach) {
 
 // "", or what is wrong.
 std::string fault_of(const Picked& picked) {
-    CallSequence calls;
+    checker::CallSequence calls;
     calls.add(picked.collective, picked.plans);
     CheckOptions twice;
     twice.calls = 2;
@@ -147,7 +149,7 @@ TEST_P(BuiltInTable, IsProvedAtTheBordersOfItsRules) {
             const Picked least = picked(border.least);
             EXPECT_EQ(fault_of(least), "");
             // Small ranges are picked by this rule; more than the ring holds goes to a later one.
-            EXPECT_EQ(least.collective.mode, border.rule.mode);
+            EXPECT_EQ(least.collective.recipe, border.rule.recipe);
             const bool is_looked_at = nranks <= 3 || nranks == 5 || nranks == 8 || nranks == 16;
             if (is_looked_at) {
                 EXPECT_EQ(fault_of(picked(border.most)), "");
@@ -178,10 +180,10 @@ TEST(Profile, IsReadable) {
     EXPECT_EQ(to_json(table),
               "{\"peal_profile\": 1, \"rules\": [\n"
               "  {\"collective\":\"allreduce\",\"max_ranks\":4,\"max_bytes\":1024,"
-              "\"mode\":\"push\"},\n"
-              "  {\"collective\":\"broadcast\",\"max_ranks\":2,\"mode\":\"joint\","
+              "\"recipe\":\"push\"},\n"
+              "  {\"collective\":\"broadcast\",\"max_ranks\":2,\"recipe\":\"joint\","
               "\"reach\":true},\n"
-              "  {\"collective\":\"barrier\",\"mode\":\"mesh\"}\n"
+              "  {\"collective\":\"barrier\",\"recipe\":\"mesh\"}\n"
               "]}\n");
 }
 
@@ -215,28 +217,32 @@ TEST(Profile, SaysWhatIsWrongWithARule) {
     EXPECT_EQ(complaint_about_rule("{\"collective\": \"sum\"}"),
               "rule 0: there is no collective 'sum'");
     EXPECT_EQ(complaint_about_rule("{\"collective\": \"barrier\"}"),
-              "rule 0: expected a text 'mode'");
-    EXPECT_EQ(complaint_about_rule("{\"collective\": \"barrier\", \"mode\": \"fast\"}"),
-              "rule 0: barrier has no recipe 'fast'");
+              "rule 0: expected a text 'recipe'");
+    // Older profiles say "mode".
+    for (const char* word : {"recipe", "mode"}) {
+        EXPECT_EQ(
+            complaint_about_rule(fmt::format(R"({{"collective": "barrier", "{}": "fast"}})", word)),
+            "rule 0: barrier has no recipe 'fast'");
+    }
     EXPECT_EQ(complaint_about_rule(
-                  "{\"collective\": \"all_to_all_v\", \"on_window\": true, \"mode\": \"push\"}"),
+                  "{\"collective\": \"all_to_all_v\", \"on_window\": true, \"recipe\": \"push\"}"),
               "rule 0: all_to_all_v has no recipe 'push' on a window");
     EXPECT_EQ(complaint_about_rule(
-                  "{\"collective\": \"barrier\", \"mode\": \"mesh\", \"max_bytes\": -1}"),
+                  "{\"collective\": \"barrier\", \"recipe\": \"mesh\", \"max_bytes\": -1}"),
               "rule 0: expected 'max_bytes' to be a number from 0 to 4611686018427387904");
     EXPECT_EQ(complaint_about_rule(
-                  "{\"collective\": \"barrier\", \"mode\": \"mesh\", \"max_ranks\": 1025}"),
+                  "{\"collective\": \"barrier\", \"recipe\": \"mesh\", \"max_ranks\": 1025}"),
               "rule 0: expected 'max_ranks' to be a number from 0 to 1024");
-    EXPECT_EQ(complaint_about_rule("{\"collective\": \"allreduce\", \"mode\": \"pipeline\", "
+    EXPECT_EQ(complaint_about_rule("{\"collective\": \"allreduce\", \"recipe\": \"pipeline\", "
                                    "\"stage_bytes\": 8388609}"),
               "rule 0: expected 'stage_bytes' to be a number from 0 to 8388608");
     EXPECT_EQ(complaint_about_rule(
-                  "{\"collective\": \"allreduce\", \"mode\": \"mesh\", \"on_window\": 1}"),
+                  "{\"collective\": \"allreduce\", \"recipe\": \"mesh\", \"on_window\": 1}"),
               "rule 0: expected 'on_window' to be true or false");
     EXPECT_EQ(complaint_about_rule(
-                  "{\"collective\": \"allreduce\", \"mode\": \"mesh\", \"reach\": true}"),
+                  "{\"collective\": \"allreduce\", \"recipe\": \"mesh\", \"reach\": true}"),
               "rule 0: allreduce has no recipe 'mesh' that reaches private buffers");
-    EXPECT_EQ(complaint_about_rule("{\"collective\": \"broadcast\", \"mode\": \"mesh\", "
+    EXPECT_EQ(complaint_about_rule("{\"collective\": \"broadcast\", \"recipe\": \"mesh\", "
                                    "\"on_window\": true, \"reach\": true}"),
               "rule 0: 'reach' is for private buffers");
 }

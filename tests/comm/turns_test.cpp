@@ -92,7 +92,7 @@ private:
             return buffer != kTile && plan.buffers[buffer].kind == BufferKind::window;
         };
         for (Instruction& instruction : plan.instructions) {
-            for_each_range(instruction.action, [&](Range& range) {
+            plan::for_each_range(instruction.action, [&](Range& range) {
                 if (is_data(range.buffer)) range.offset += offset;
             });
         }
@@ -107,7 +107,7 @@ private:
         collective.kind = CollectiveKind::barrier;
         if (routine.staging == Staging::none) return collective;
         collective.kind = shape.kind;
-        collective.mode = routine.collective.mode;
+        collective.recipe = routine.collective.recipe;
         collective.element = shape.element;
         collective.op = shape.op;
         collective.count = shape.counts.empty() ? shape.count : 0;

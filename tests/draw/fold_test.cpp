@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "draw/fold.hpp"
+#include "draw/diagram.hpp"
 
 #include <gtest/gtest.h>
 
+#include "draw/pictures.hpp"
 #include "draw/scenes.hpp"
-#include "draw/terminal.hpp"
 
 namespace peal::draw {
 namespace fold_test {

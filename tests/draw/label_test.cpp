@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "draw/label.hpp"
-
 #include <gtest/gtest.h>
 
 #include "check/plans.hpp"
+#include "plan/text.hpp"
 
 namespace peal::draw {
 namespace label_test {
@@ -24,7 +23,7 @@ struct LabelTest : testing::Test {
 
     std::string label(std::int64_t generation = 0) const {
         const Plan& plan = plans.list()[1];
-        return short_label(plan.instructions.back(), plan, generation);
+        return plan::brief_text(plan.instructions.back(), plan, generation);
     }
 };
 

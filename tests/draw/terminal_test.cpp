@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "draw/terminal.hpp"
+#include "draw/pictures.hpp"
 
 #include <sstream>
 

@@ -68,10 +68,10 @@ std::string refusal(const std::string& text, const std::string& kernel = "k") {
     return "";
 }
 
-Collective collective(CollectiveKind kind, std::uint64_t count, std::string mode = "auto") {
+Collective collective(CollectiveKind kind, std::uint64_t count, std::string recipe = "auto") {
     Collective result;
     result.kind = kind;
-    result.mode = std::move(mode);
+    result.recipe = std::move(recipe);
     result.count = count;
     return result;
 }
@@ -83,8 +83,8 @@ TEST_F(Emit, ReadsAsAPersonWouldWriteIt) {
                                          "             data: window f32[n], sig: window i32[2]) {\n"
                                          "    let right = (rank + 1) % nranks\n"
                                          "    data = inp\n"
-                                         "    notify sig[0]@right = epoch(sig) + 1\n"
-                                         "    wait sig[0] >= epoch(sig) + 1\n"
+                                         "    notify sig[0]@right = generation(sig) + 1\n"
+                                         "    wait sig[0] >= generation(sig) + 1\n"
                                          "    out = inp\n"
                                          "    advance sig by 1\n"
                                          "}\n"),
@@ -119,11 +119,11 @@ TEST_F(Emit, ReadsAsAPersonWouldWriteIt) {
 
     set_flag(PIPE_MTE3, PIPE_S, EVENT_ID0);
     wait_flag(PIPE_MTE3, PIPE_S, EVENT_ID0);  // done before anyone is told
-    const int64_t epoch = generation;
+    const int64_t base = generation;
     Signal cell(Remote(context, Cell(sig, 0), right));
-    TNOTIFY(cell, epoch + 1, NotifyOp::Set);
+    TNOTIFY(cell, base + 1, NotifyOp::Set);
     Signal cell_1(Cell(sig, 0));
-    TWAIT(cell_1, epoch + 1, WaitCmp::GE);
+    TWAIT(cell_1, base + 1, WaitCmp::GE);
 
     // Copy inp to out.
     for (int64_t at = 0; at < n; at += kChunk) {
@@ -194,13 +194,13 @@ TEST_F(Emit, TakesThePresetsOfTheSeeds) {
     for (const CollectiveKind kind :
          {CollectiveKind::allreduce, CollectiveKind::allgather, CollectiveKind::reduce_scatter,
           CollectiveKind::broadcast, CollectiveKind::all_to_all}) {
-        const std::string mode = kind == CollectiveKind::allgather ? "pull" : "mesh";
-        Collective which = collective(kind, 65, mode);
+        const std::string recipe = kind == CollectiveKind::allgather ? "pull" : "mesh";
+        Collective which = collective(kind, 65, recipe);
         which.root = 2;
         const Emitted emitted = emit(program_of(which), name(kind), Device::a2a3);
         const Kernel kernel = Kernel::compile(folder_.write("kernel.cpp", emitted.kernel));
         const std::vector<Plan> plans = trace(kernel, preset(which, 3), 3);
-        CallSequence calls;
+        checker::CallSequence calls;
         calls.add(which, plans);
         EXPECT_EQ(check(calls.stages()).verdict, Verdict::proved) << name(kind);
     }
@@ -274,7 +274,7 @@ TEST_F(Emit, TakesEveryElementTypeOperationAndPlace) {
     }
 }
 
-// Several windows of different types, several signals, an epoch that moves on in a loop.
+// Several windows of different types, several signals, a generation that moves on in a loop.
 TEST_F(Emit, LaysOutWindowsAndSignalsOneAfterAnother) {
     const std::string text =
         "kernel k(a: in f32[n], b: in i8[n], c: out f32[n], d: out i8[n],\n"
@@ -283,24 +283,24 @@ TEST_F(Emit, LaysOutWindowsAndSignalsOneAfterAnother) {
         "    let left = (rank + nranks - 1) % nranks\n"
         "    for round in 0..2 {\n"
         "        x = a\n"
-        "        notify p[rank]@right = epoch(p) + 1\n"
-        "        wait p[left] >= epoch(p) + 1\n"
+        "        notify p[rank]@right = generation(p) + 1\n"
+        "        wait p[left] >= generation(p) + 1\n"
         "        c = x@left\n"
-        "        notify p[rank]@left = epoch(p) + 2\n"
-        "        wait p[right] >= epoch(p) + 2\n"
+        "        notify p[rank]@left = generation(p) + 2\n"
+        "        wait p[right] >= generation(p) + 2\n"
         "        advance p by 2\n"
         "    }\n"
         "    y = b\n"
-        "    notify q[0]@right = epoch(q) + 1\n"
-        "    wait q[0] >= epoch(q) + 1\n"
+        "    notify q[0]@right = generation(q) + 1\n"
+        "    wait q[0] >= generation(q) + 1\n"
         "    d = y@left\n"
-        "    notify q[1]@left = epoch(q) + 1\n"
-        "    wait q[1] >= epoch(q) + 1\n"
+        "    notify q[1]@left = generation(q) + 1\n"
+        "    wait q[1] >= generation(q) + 1\n"
         "    advance q by 1\n"
         "}\n";
     const Emitted emitted = emit(program(text), "k", Device::a2a3);
-    EXPECT_THAT(emitted.kernel, HasSubstr("int64_t p_epoch = generation * (2 * 2);"));
-    EXPECT_THAT(emitted.kernel, HasSubstr("p_epoch += 2;"));
+    EXPECT_THAT(emitted.kernel, HasSubstr("int64_t p_base = generation * (2 * 2);"));
+    EXPECT_THAT(emitted.kernel, HasSubstr("p_base += 2;"));
     EXPECT_THAT(emitted.parameters[4], "window:u8[(4*(n)+63)/64*64+1*(n)]+signals:P+2x16");
     const Bindings bindings{{{"n", 70'001}}, {}, {}};
     const std::vector<Plan> plans = traced(program(text), "k", bindings, 3);
@@ -314,13 +314,13 @@ TEST_F(Emit, KeepsASmallTileAcrossAWait) {
         "kernel k(a: in f32[64], out: out f32[64], x: window f32[64], sig: window i32[nranks]) {\n"
         "    mine = a * 2.0\n"
         "    x = mine\n"
-        "    for peer in peers { notify sig[rank]@peer = epoch(sig) + 1 }\n"
-        "    for peer in peers { wait sig[peer] >= epoch(sig) + 1 }\n"
+        "    for peer in peers { notify sig[rank]@peer = generation(sig) + 1 }\n"
+        "    for peer in peers { wait sig[peer] >= generation(sig) + 1 }\n"
         "    all = mine\n"
         "    for peer in peers { all = all + x@peer }\n"
         "    out = all\n"
-        "    for peer in peers { notify sig[rank]@peer = epoch(sig) + 2 }\n"
-        "    for peer in peers { wait sig[peer] >= epoch(sig) + 2 }\n"
+        "    for peer in peers { notify sig[rank]@peer = generation(sig) + 2 }\n"
+        "    for peer in peers { wait sig[peer] >= generation(sig) + 2 }\n"
         "    advance sig by 2\n"
         "}\n";
     for (const Device device : {Device::a2a3, Device::a5}) {

@@ -21,12 +21,12 @@ namespace recipes_test {
 
 struct Case {
     CollectiveKind kind;
-    std::string mode;
+    std::string recipe;
     Device device;
 };
 
 std::ostream& operator<<(std::ostream& out, const Case& the) {
-    return out << name(the.kind) << " " << the.mode << " " << name(the.device);
+    return out << name(the.kind) << " " << the.recipe << " " << name(the.device);
 }
 
 std::vector<Case> cases() {
@@ -34,9 +34,9 @@ std::vector<Case> cases() {
     for (const CollectiveKind kind : kCollectives) {
         if (kind == CollectiveKind::all_to_all_v) continue;  // its table of counts stays outside
         for (const Recipe& recipe : recipes(kind)) {
-            list.push_back({kind, std::string(recipe.mode), Device::a2a3});
+            list.push_back({kind, std::string(recipe.name), Device::a2a3});
             // Only where two tiles are loaded at once do the devices differ.
-            if (has_reduction(kind)) list.push_back({kind, std::string(recipe.mode), Device::a5});
+            if (has_reduction(kind)) list.push_back({kind, std::string(recipe.name), Device::a5});
         }
     }
     return list;
@@ -52,7 +52,7 @@ constexpr Shape kShapes[] = {{1, 257},    {1, 100003}, {2, 1}, {2, 257}, {2, 400
                              {3, 400001}, {4, 37},     {5, 1}, {5, 130}, {8, 257}};
 
 bool may_reuse_at_once(const Collective& collective) {
-    return reuse_of(collective.kind, collective.mode) == Reuse::at_once;
+    return reuse_of(collective.kind, collective.recipe) == Reuse::at_once;
 }
 
 // What a rank may do next with windows that may be used again at once: overwrite its own.
@@ -73,7 +73,7 @@ std::vector<Plan> overwriting(const std::vector<Plan>& plans) {
 }
 
 CheckReport prove(const Collective& collective, const std::vector<Plan>& plans, Device device) {
-    CallSequence calls;
+    checker::CallSequence calls;
     calls.add(collective, plans);
     if (may_reuse_at_once(collective)) calls.add(overwriting(plans), std::nullopt);
     CheckOptions options;
@@ -134,7 +134,7 @@ protected:
     Collective collective(const Shape& shape) const {
         Collective result;
         result.kind = GetParam().kind;
-        result.mode = GetParam().mode;
+        result.recipe = GetParam().recipe;
         result.count = shape.count;
         result.root = shape.nranks / 2;
         // Slots of several tiles, for what is staged in slots.
@@ -213,7 +213,7 @@ TEST_P(EmittedRecipe, IsProvedComputesTheSameAndHasNoFlagTooMany) {
 }
 
 INSTANTIATE_TEST_SUITE_P(All, EmittedRecipe, ::testing::ValuesIn(cases()), [](const auto& info) {
-    return std::string(name(info.param.kind)) + "_" + info.param.mode + "_" +
+    return std::string(name(info.param.kind)) + "_" + info.param.recipe + "_" +
            std::string(name(info.param.device));
 });
 

@@ -95,7 +95,7 @@ private:
             }
         } else if (const auto* map = std::get_if<Map>(&instruction.action)) {
             for (std::size_t i = 0; i < map->dst.length / 4; ++i) {
-                const int source = !has_source(map->op) ? 0 : numbers(plan, map->src)[i];
+                const int source = !plan::has_source(map->op) ? 0 : numbers(plan, map->src)[i];
                 numbers(plan, map->dst)[i] = terms_.mapped(map->op, source, map->scalar);
             }
         } else if (const auto* notify = std::get_if<Notify>(&instruction.action)) {

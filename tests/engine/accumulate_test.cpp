@@ -12,7 +12,7 @@
 #include "engine/kernels/kernels.hpp"
 #include "engine/kernels/scalar.hpp"
 
-namespace peal {
+namespace peal::engine {
 namespace accumulate_test {
 
 using namespace testing_plans;
@@ -191,4 +191,4 @@ TEST(Convert, AndRowSumInPlans) {
 }
 
 }  // namespace accumulate_test
-}  // namespace peal
+}  // namespace peal::engine

@@ -6,7 +6,7 @@
 #include <array>
 #include <random>
 
-namespace peal {
+namespace peal::engine {
 namespace {
 
 class Aliases : public testing::Test {
@@ -82,4 +82,4 @@ TEST_F(Aliases, AreThoseOfAllPairs) {
 }
 
 }  // namespace
-}  // namespace peal
+}  // namespace peal::engine

@@ -4,7 +4,7 @@
 
 #include "engine/hand_made.hpp"
 
-namespace peal {
+namespace peal::engine {
 namespace binding_test {
 
 using namespace testing_plans;
@@ -233,4 +233,4 @@ TEST(SymmetricMemory, RefusesWhatCannotBe) {
 }
 
 }  // namespace binding_test
-}  // namespace peal
+}  // namespace peal::engine

@@ -13,7 +13,7 @@
 #include "engine/kernels/scalar.hpp"
 #include "engine/targets.hpp"
 
-namespace peal {
+namespace peal::engine {
 namespace convert_test {
 
 using Bits = std::uint64_t;  // of an element, in the low bytes
@@ -241,4 +241,4 @@ TEST(RowSum, NaNHasOneForm) {
 }
 
 }  // namespace convert_test
-}  // namespace peal
+}  // namespace peal::engine

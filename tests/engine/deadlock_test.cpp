@@ -4,7 +4,7 @@
 
 #include "engine/hand_made.hpp"
 
-namespace peal {
+namespace peal::engine {
 namespace deadlock_test {
 
 using namespace testing_plans;
@@ -198,4 +198,4 @@ TEST(OneOrderOfCells, TwoThatRingAndThenLookDoNotBothLookFirst) {
 }
 
 }  // namespace deadlock_test
-}  // namespace peal
+}  // namespace peal::engine

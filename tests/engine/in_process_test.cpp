@@ -8,7 +8,7 @@
 #include "engine/hand_made.hpp"
 #include "support/no_threads.hpp"
 
-namespace peal {
+namespace peal::engine {
 namespace in_process_test {
 
 using namespace testing_plans;
@@ -385,4 +385,4 @@ TEST(InProcess, SignalOverflowIsReported) {
 }
 
 }  // namespace in_process_test
-}  // namespace peal
+}  // namespace peal::engine

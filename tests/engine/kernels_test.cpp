@@ -18,7 +18,7 @@
 #include "engine/kernels/scalar.hpp"
 #include "engine/targets.hpp"
 
-namespace peal {
+namespace peal::engine {
 namespace kernels_test {
 
 using Bytes = std::vector<std::byte>;
@@ -316,4 +316,4 @@ TEST(Reduce, GivesTheSameBitsWhenItBypassesTheCaches) {
 }
 
 }  // namespace kernels_test
-}  // namespace peal
+}  // namespace peal::engine

@@ -7,7 +7,7 @@
 #include "engine/contract.hpp"
 #include "engine/hand_made.hpp"
 
-namespace peal {
+namespace peal::engine {
 namespace lane_test {
 
 using namespace testing_plans;
@@ -134,4 +134,4 @@ TEST(EngineLanes, OneCoreCarriesAll) {
 }
 
 }  // namespace lane_test
-}  // namespace peal
+}  // namespace peal::engine

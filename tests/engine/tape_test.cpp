@@ -8,7 +8,7 @@
 #include "engine/contract.hpp"
 #include "engine/hand_made.hpp"
 
-namespace peal {
+namespace peal::engine {
 namespace tape_test {
 
 using testing_plans::PlanWriter;
@@ -191,8 +191,8 @@ TEST_F(Waits, LookLooksUntilTheWaitCanPass) {
 }
 
 TEST_F(Waits, LackSpeaksOfWaitsUpToTheNextNotify) {
-    const auto is_cell_1 = [](const Place& cell) { return cell.offset == kCacheLineBytes; };
-    const auto any = [](const Place&) { return true; };
+    const auto is_cell_1 = [](const Address& cell) { return cell.offset == kCacheLineBytes; };
+    const auto any = [](const Address&) { return true; };
     for (const NotifyOp op : {NotifyOp::set, NotifyOp::add}) {
         std::fill(std::begin(cells_), std::end(cells_), 0);
         start(writer(Element::i64)
@@ -213,4 +213,4 @@ TEST_F(Waits, LackSpeaksOfWaitsUpToTheNextNotify) {
 }
 
 }  // namespace tape_test
-}  // namespace peal
+}  // namespace peal::engine

@@ -16,19 +16,19 @@ namespace collectives_property_test {
 
 struct Case {
     CollectiveKind kind;
-    std::string mode;
+    std::string recipe;
     Placement placement;
 };
 
 std::vector<Case> cases() {
     std::vector<Case> list;
     for (const CollectiveKind kind : kCollectives) {
-        std::vector<std::string> modes = {"auto"};
-        for (const Recipe& recipe : recipes(kind)) modes.emplace_back(recipe.mode);
-        for (const std::string& mode : modes) {
+        std::vector<std::string> names = {"auto"};
+        for (const Recipe& recipe : recipes(kind)) names.emplace_back(recipe.name);
+        for (const std::string& recipe : names) {
             for (const Placement placement : kPlacements) {
                 if (kind == CollectiveKind::barrier && placement != Placement::separate) continue;
-                if (offers(kind, mode, placement)) list.push_back({kind, mode, placement});
+                if (offers(kind, recipe, placement)) list.push_back({kind, recipe, placement});
             }
         }
     }
@@ -36,7 +36,7 @@ std::vector<Case> cases() {
 }
 
 std::string case_name(const testing::TestParamInfo<Case>& info) {
-    return std::string(name(info.param.kind)) + "_" + info.param.mode +
+    return std::string(name(info.param.kind)) + "_" + info.param.recipe +
            test::suffix_of(info.param.placement);
 }
 
@@ -63,7 +63,7 @@ TEST_P(CollectivesProperty, GivesGolden) {
               std::uint64_t{256}, std::uint64_t{1000}}) {
             Collective collective;
             collective.kind = GetParam().kind;
-            collective.mode = GetParam().mode;
+            collective.recipe = GetParam().recipe;
             collective.placement = GetParam().placement;
             collective.stage_bytes = 64 * p * (1 + turn % 5);  // many chunks, or few
             collective.count = count;
@@ -92,7 +92,7 @@ TEST(Collectives, SixtyFourRanks) {
         if (each.placement == Placement::in_place) continue;
         Collective collective;
         collective.kind = each.kind;
-        collective.mode = each.mode;
+        collective.recipe = each.recipe;
         collective.placement = each.placement;
         collective.stage_bytes = 64 << 10;
         collective.count = 65;
@@ -101,7 +101,7 @@ TEST(Collectives, SixtyFourRanks) {
         if (each.kind == CollectiveKind::all_to_all_v)
             collective.counts = random_counts(9, 64, random);
         const golden::Outcome outcome = golden::rehearse(collective, 64, 2, {});
-        EXPECT_EQ(outcome.wrong.value_or("ok"), "ok") << name(each.kind) << " " << each.mode;
+        EXPECT_EQ(outcome.wrong.value_or("ok"), "ok") << name(each.kind) << " " << each.recipe;
     }
 }
 
@@ -132,7 +132,7 @@ TEST(Collectives, AnyAfterAnyOtherOnSharedWindows) {
             const Case& each = all[random() % all.size()];
             Collective collective;
             collective.kind = each.kind;
-            collective.mode = each.mode;
+            collective.recipe = each.recipe;
             collective.placement = each.placement;
             collective.stage_bytes = 1 + random() % 4096;
             collective.count = random() % 200;
@@ -143,7 +143,7 @@ TEST(Collectives, AnyAfterAnyOtherOnSharedWindows) {
                 collective.counts = random_counts(40, nranks, random);
             }
             SCOPED_TRACE(testing::Message() << "seed " << seed << " step " << step << " "
-                                            << name(each.kind) << " " << each.mode);
+                                            << name(each.kind) << " " << each.recipe);
             const std::vector<Plan> plans = compile(collective, nranks);
             golden::Stage stage(plans, {{"data", &data}, {"signal", &signal}});
             const golden::Outcome outcome =
@@ -159,7 +159,7 @@ TEST(Collectives, ReductionsGiveEveryRankTheSameBits) {
     for (const Recipe& recipe : recipes(CollectiveKind::allreduce)) {
         for (const Element element : {Element::f16, Element::bf16, Element::f32, Element::f64}) {
             Collective collective;
-            collective.mode = recipe.mode;
+            collective.recipe = recipe.name;
             collective.element = element;
             collective.count = 97;
             const std::vector<Plan> plans = compile(collective, 7);
@@ -177,7 +177,7 @@ TEST(Collectives, ReductionsGiveEveryRankTheSameBits) {
                 EXPECT_TRUE(std::equal(stage.memory(0, 1),
                                        stage.memory(0, 1) + plans[0].buffers[1].bytes,
                                        stage.memory(rank, 1)))
-                    << recipe.mode << " " << name(element) << " rank " << rank;
+                    << recipe.name << " " << name(element) << " rank " << rank;
             }
         }
     }

@@ -262,12 +262,12 @@ Cost cost_of(const Plan& plan) {
     return {counted.bytes_read + counted.bytes_written, counted.notifies};
 }
 
-std::vector<Plan> plans_of(CollectiveKind kind, std::string_view mode, int nranks,
+std::vector<Plan> plans_of(CollectiveKind kind, std::string_view recipe, int nranks,
                            Placement placement = Placement::separate) {
     Collective collective;
     collective.placement = placement;
     collective.kind = kind;
-    collective.mode = mode;
+    collective.recipe = recipe;
     collective.count = kCount;
     if (kind == CollectiveKind::all_to_all_v) {
         collective.counts.assign(static_cast<std::size_t>(nranks * nranks), kCount);
@@ -279,13 +279,13 @@ TEST(RecipeCosts, AreWhatTheTableSays) {
     std::size_t checked = 0;
     for (const CollectiveKind kind : kCollectives) {
         for (const Recipe& recipe : recipes(kind)) {
-            const std::string key = std::string(name(kind)) + " " + std::string(recipe.mode);
+            const std::string key = std::string(name(kind)) + " " + std::string(recipe.name);
             const auto formula = formulas().find(key);
             if (formula == formulas().end()) continue;  // the tree has a test of its own
             ++checked;
             for (const int nranks : {2, 4, 8, 16}) {
                 const auto p = static_cast<std::uint64_t>(nranks);
-                for (const Plan& plan : plans_of(kind, recipe.mode, nranks)) {
+                for (const Plan& plan : plans_of(kind, recipe.name, nranks)) {
                     const bool other = plan.rank != 0 && formula->second.others;
                     EXPECT_EQ(cost_of(plan),
                               (other ? formula->second.others : formula->second.root)(p))
@@ -309,25 +309,25 @@ TEST(RecipeCosts, InATreeLeavesMoveHalf) {
 
 // In place nobody copies its own block.
 TEST(RecipeCosts, InPlaceTheOwnBlockStaysWhereItIs) {
-    const auto bytes = [](CollectiveKind kind, std::string_view mode, Placement placement) {
-        return cost_of(plans_of(kind, mode, 4, placement).front()).bytes;
+    const auto bytes = [](CollectiveKind kind, std::string_view recipe, Placement placement) {
+        return cost_of(plans_of(kind, recipe, 4, placement).front()).bytes;
     };
     for (const CollectiveKind kind :
          {CollectiveKind::allgather, CollectiveKind::broadcast, CollectiveKind::all_to_all,
           CollectiveKind::gather, CollectiveKind::scatter}) {
-        for (const char* mode : {"pipeline", "push"}) {
-            EXPECT_EQ(bytes(kind, mode, Placement::in_place) + 2 * kBytes,
-                      bytes(kind, mode, Placement::separate))
-                << name(kind) << " " << mode;
+        for (const char* recipe : {"pipeline", "push"}) {
+            EXPECT_EQ(bytes(kind, recipe, Placement::in_place) + 2 * kBytes,
+                      bytes(kind, recipe, Placement::separate))
+                << name(kind) << " " << recipe;
         }
     }
 }
 
 // A small message is one copy, one notify, one wait and one reduction.
 TEST(RecipeCosts, AnAllreduceOfTwoIsFourInstructions) {
-    for (const char* mode : {"push", "pull"}) {
+    for (const char* recipe : {"push", "pull"}) {
         for (const Placement placement : {Placement::separate, Placement::in_place}) {
-            for (const Plan& plan : plans_of(CollectiveKind::allreduce, mode, 2, placement)) {
+            for (const Plan& plan : plans_of(CollectiveKind::allreduce, recipe, 2, placement)) {
                 EXPECT_EQ(plan.instructions.size(), 4u);
                 EXPECT_EQ(plan.tile_bytes, 0u);
             }
@@ -354,7 +354,7 @@ TEST(RecipeCosts, DocumentationHasEveryRow) {
     for (const CollectiveKind kind : kCollectives) {
         for (const Recipe& recipe : recipes(kind)) {
             std::stringstream row;
-            row << "| " << name(kind) << " | " << recipe.mode << " | " << recipe.steps << " | "
+            row << "| " << name(kind) << " | " << recipe.name << " | " << recipe.steps << " | "
                 << recipe.bytes << " | " << recipe.window << " | " << recipe.signals << " | "
                 << recipe.order << " | " << name(recipe.reuse) << " |\n";
             EXPECT_NE(text.str().find(row.str()), std::string::npos) << row.str();
@@ -366,9 +366,9 @@ TEST(Recipes, AreTheModesOfTheRegistry) {
     for (const CollectiveKind kind : kCollectives) {
         const std::string op = (kind == CollectiveKind::barrier ? "pld.system." : "pld.tensor.") +
                                std::string(name(kind));
-        std::vector<std::string_view> modes = {"auto"};
-        for (const Recipe& recipe : recipes(kind)) modes.push_back(recipe.mode);
-        EXPECT_EQ(ir::find_op(op)->attributes.back().words, modes) << op;
+        std::vector<std::string_view> names = {"auto"};
+        for (const Recipe& recipe : recipes(kind)) names.push_back(recipe.name);
+        EXPECT_EQ(ir::find_op(op)->attributes.back().words, names) << op;
     }
 }
 

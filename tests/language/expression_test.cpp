@@ -109,7 +109,7 @@ TEST(Expression, OpsByName) {
               "tile.full(-inf, n, element=bf16)");
     EXPECT_EQ(value_of("pld.system.rank(pld.system.get_comm_ctx())"), "rank");
     EXPECT_EQ(value_of("nranks"), "nranks");
-    EXPECT_EQ(value_of("epoch(sig) + 1"), "pld.system.epoch(sig) + 1");
+    EXPECT_EQ(value_of("generation(sig) + 1"), "pld.system.generation(sig) + 1");
 }
 
 TEST(Expression, SoftKeywordsAreNames) {

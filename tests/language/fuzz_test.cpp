@@ -56,7 +56,7 @@ TEST(Fuzz, RandomTokens) {
                                               "wait",    "put",       "get",
                                               "advance", "by",        "rank",
                                               "nranks",  "peers",     "and",
-                                              "or",      "not",       "epoch",
+                                              "or",      "not",       "generation",
                                               "log2",    "min",       "max",
                                               "sum",     "in",        "out",
                                               "window",  "index",     "f32",

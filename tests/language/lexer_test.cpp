@@ -123,7 +123,7 @@ TEST(Lexer, ReportsNumbersThatAreNone) {
 
 TEST(Lexer, KeywordsAreNotNames) {
     for (const char* word : {"kernel", "let", "for", "rank", "nranks", "peers", "f32", "bf16",
-                             "sum", "max", "epoch", "not", "require"}) {
+                             "sum", "max", "generation", "not", "require"}) {
         EXPECT_TRUE(is_keyword(word)) << word;
     }
     for (const char* word : {"in", "out", "inout", "window", "index", "carry", "by", "allreduce",

@@ -127,11 +127,11 @@ private:
 
     void collective() {
         const std::vector<std::string> kForms = {
-            "data = allreduce(data, sig, op=max, mode=ring)",
+            "data = allreduce(data, sig, op=max, recipe=ring)",
             "out = allreduce(inp, data, sig)",
             "data = broadcast(data, sig, root=m)",
             "out = all_to_all_v(inp, grid, sig, counts)",
-            "barrier(cells, mode=dissemination)",
+            "barrier(cells, recipe=dissemination)",
             "advance sig by 2",
             "pld.tensor.allgather(grid, sig, output=out, input=inp)",
         };
@@ -144,7 +144,7 @@ private:
 
     void op(int depth) {
         line(depth, fmt::format("tile.store({}, out, {})", tile(1), integer(1)));
-        line(depth, fmt::format("pld.system.notify(cells, {}, {}, epoch(cells) + {}, op=set)",
+        line(depth, fmt::format("pld.system.notify(cells, {}, {}, generation(cells) + {}, op=set)",
                                 integer(1), integer(1), integer(1)));
     }
 

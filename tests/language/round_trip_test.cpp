@@ -129,8 +129,8 @@ TEST(RoundTrip, ProgramsBuiltInCpp) {
     body.EmitFor("peer", ir::integer(0), ir::nranks(),
                  [&](ir::LoweringBuilder& b, const ExprPtr& peer) {
                      b.EmitIf(ir::NotEq(peer, ir::rank()), [&](ir::LoweringBuilder& inner) {
-                         inner.Notify(sig, peer, ir::rank(), inner.Epoch(sig) + 1);
-                         inner.Wait(sig, peer, inner.Epoch(sig) + 1);
+                         inner.Notify(sig, peer, ir::rank(), inner.Generation(sig) + 1);
+                         inner.Wait(sig, peer, inner.Generation(sig) + 1);
                      });
                  });
     const ExprPtr sum = body.EmitForReduce(

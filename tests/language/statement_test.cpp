@@ -39,8 +39,8 @@ TEST(Statement, PutAndGet) {
 TEST(Statement, Signals) {
     EXPECT_EQ(lowered_body("notify sig[rank]@m += 1"),
               "pld.system.notify(sig, m, rank, 1, op=add)\n");
-    EXPECT_EQ(lowered_body("notify sig@m[rank] = epoch(sig) + 1"),
-              "pld.system.notify(sig, m, rank, pld.system.epoch(sig) + 1, op=set)\n");
+    EXPECT_EQ(lowered_body("notify sig@m[rank] = generation(sig) + 1"),
+              "pld.system.notify(sig, m, rank, pld.system.generation(sig) + 1, op=set)\n");
     EXPECT_EQ(lowered_body("notify sig[0] = 1"), "pld.system.notify(sig, rank, 0, 1, op=set)\n");
     EXPECT_EQ(lowered_body("notify cells[2, rank]@m = 1"),
               "pld.system.notify(cells, m, 2 * nranks + rank, 1, op=set)\n");
@@ -183,19 +183,28 @@ TEST(Statement, ElseIfWithoutAValuePrintsFlat) {
               "}\n");
 }
 
-TEST(Statement, CollectivesInPlaceAndFromInputToOutput) {
+// What is called generation and recipe today was called epoch and mode.
+TEST(Statement, OlderWordsAreRead) {
+    EXPECT_EQ(lowered_body("notify sig[0] = epoch(sig) + pld.system.epoch(sig)"),
+              lowered_body("notify sig[0] = generation(sig) + generation(sig)"));
     EXPECT_EQ(lowered_body("data = allreduce(data, sig, op=max, mode=ring)"),
-              "pld.tensor.allreduce(data, sig, op=max, mode=ring)\n");
+              "pld.tensor.allreduce(data, sig, op=max, recipe=ring)\n");
+    EXPECT_EQ(lowered_body("barrier(sig, mode=mesh)"), "pld.system.barrier(sig, recipe=mesh)\n");
+}
+
+TEST(Statement, CollectivesInPlaceAndFromInputToOutput) {
+    EXPECT_EQ(lowered_body("data = allreduce(data, sig, op=max, recipe=ring)"),
+              "pld.tensor.allreduce(data, sig, op=max, recipe=ring)\n");
     EXPECT_EQ(lowered_body("out = allreduce(inp, data, sig)"),
-              "pld.tensor.allreduce(data, sig, input=inp, output=out, op=sum, mode=auto)\n");
+              "pld.tensor.allreduce(data, sig, input=inp, output=out, op=sum, recipe=auto)\n");
     EXPECT_EQ(lowered_body("data = broadcast(data, sig)"),
-              "pld.tensor.broadcast(data, sig, 0, mode=auto)\n");
+              "pld.tensor.broadcast(data, sig, 0, recipe=auto)\n");
     EXPECT_EQ(lowered_body("out = reduce(inp, data, sig, root=m, op=min)"),
-              "pld.tensor.reduce(data, sig, m, input=inp, output=out, op=min, mode=auto)\n");
+              "pld.tensor.reduce(data, sig, m, input=inp, output=out, op=min, recipe=auto)\n");
     EXPECT_EQ(lowered_body("out = all_to_all_v(inp, data, sig, counts)"),
-              "pld.tensor.all_to_all_v(data, sig, counts, input=inp, output=out, mode=auto)\n");
-    EXPECT_EQ(lowered_body("barrier(sig, mode=dissemination)"),
-              "pld.system.barrier(sig, mode=dissemination)\n");
+              "pld.tensor.all_to_all_v(data, sig, counts, input=inp, output=out, recipe=auto)\n");
+    EXPECT_EQ(lowered_body("barrier(sig, recipe=dissemination)"),
+              "pld.system.barrier(sig, recipe=dissemination)\n");
 }
 
 TEST(Statement, AKernelMayHaveTheNameOfACollective) {

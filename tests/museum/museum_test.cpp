@@ -91,12 +91,13 @@ std::set<std::string> dead_windows(const std::vector<Plan>& plans) {
     for (const Plan& plan : plans) {
         const auto note_in = [&plan](std::set<std::string>& names) {
             return [&plan, &names](const Range& range) {
-                if (is_tile(range) || plan.buffers[range.buffer].kind != BufferKind::window) return;
+                if (plan::is_tile(range) || plan.buffers[range.buffer].kind != BufferKind::window)
+                    return;
                 names.insert(plan.buffers[range.buffer].name);
             };
         };
         for (const Instruction& instruction : plan.instructions) {
-            for_each_access(instruction.action, note_in(read), note_in(written));
+            plan::for_each_access(instruction.action, note_in(read), note_in(written));
         }
     }
     std::set<std::string> dead;

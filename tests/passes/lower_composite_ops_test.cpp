@@ -19,7 +19,7 @@ using ::testing::UnorderedElementsAre;
 
 constexpr const char* kMesh = R"(
 kernel step(data: window f32[n], sig: window i32[nranks]) {
-    data = allreduce(data, sig, op=sum, mode=mesh)
+    data = allreduce(data, sig, op=sum, recipe=mesh)
 }
 )";
 
@@ -53,9 +53,9 @@ TEST(LowerCompositeOps, LoweringTwiceIsLoweringOnce) {
         for (const Recipe& recipe : recipes(kind)) {
             Collective collective;
             collective.kind = kind;
-            collective.mode = recipe.mode;
+            collective.recipe = recipe.name;
             const ir::Program once = lower(program_of(collective));
-            EXPECT_TRUE(ir::equal(once, lower(once))) << name(kind) << " " << recipe.mode;
+            EXPECT_TRUE(ir::equal(once, lower(once))) << name(kind) << " " << recipe.name;
         }
     }
 }
@@ -85,10 +85,10 @@ TEST(LowerCompositeOps, PlainTensorAsTargetIsRejected) {
 }
 
 TEST(Placement, WhatARecipeDoesNotOfferIsRefused) {
-    const auto refusal = [](CollectiveKind kind, const char* mode, Placement placement) {
+    const auto refusal = [](CollectiveKind kind, const char* recipe, Placement placement) {
         Collective collective;
         collective.kind = kind;
-        collective.mode = mode;
+        collective.recipe = recipe;
         collective.placement = placement;
         collective.counts.assign(4, 1);
         try {
@@ -99,11 +99,11 @@ TEST(Placement, WhatARecipeDoesNotOfferIsRefused) {
         }
         return std::string();
     };
-    for (const char* mode : {"push", "pull", "pipeline"}) {
-        EXPECT_EQ(refusal(CollectiveKind::allreduce, mode, Placement::window),
-                  "allreduce: algorithm '" + std::string(mode) +
+    for (const char* recipe : {"push", "pull", "pipeline"}) {
+        EXPECT_EQ(refusal(CollectiveKind::allreduce, recipe, Placement::window),
+                  "allreduce: recipe '" + std::string(recipe) +
                       "' stages private memory; choose another one on a window");
-        EXPECT_EQ(refusal(CollectiveKind::allreduce, mode, Placement::in_place), "");
+        EXPECT_EQ(refusal(CollectiveKind::allreduce, recipe, Placement::in_place), "");
     }
     EXPECT_EQ(refusal(CollectiveKind::all_to_all_v, "mesh", Placement::in_place),
               "all_to_all_v: input and output must be separate; there is no in-place form");
@@ -160,14 +160,14 @@ kernel outer(a: f32[n], b: f32[n]) { inner(a, b) }
 // Every recipe, after every pass: legal, and its text parses back to an equal program.
 TEST(Pipeline, EveryPassKeepsEveryRecipePrintable) {
     for (const CollectiveKind kind : kCollectives) {
-        std::vector<std::string> modes = {"auto"};
-        for (const Recipe& recipe : recipes(kind)) modes.emplace_back(recipe.mode);
-        for (const std::string& mode : modes) {
+        std::vector<std::string> names = {"auto"};
+        for (const Recipe& recipe : recipes(kind)) names.emplace_back(recipe.name);
+        for (const std::string& recipe : names) {
             for (const Placement placement : kPlacements) {
-                if (!offers(kind, mode, placement)) continue;
+                if (!offers(kind, recipe, placement)) continue;
                 Collective collective;
                 collective.kind = kind;
-                collective.mode = mode;
+                collective.recipe = recipe;
                 collective.placement = placement;
                 ir::Program program = program_of(collective);
                 for (const passes::Pass& pass : passes::pipeline()) {

@@ -8,14 +8,14 @@
 
 #include "peal/error.hpp"
 
-namespace peal {
+namespace peal::plan {
 namespace compile_rank_test {
 
-Collective collective_of(CollectiveKind kind, std::string_view mode, Placement placement,
+Collective collective_of(CollectiveKind kind, std::string_view recipe, Placement placement,
                          std::uint64_t count, int nranks) {
     Collective collective;
     collective.kind = kind;
-    collective.mode = mode;
+    collective.recipe = recipe;
     collective.placement = placement;
     collective.stage_bytes = 4096;
     if (kind == CollectiveKind::all_to_all_v) {
@@ -39,17 +39,17 @@ TEST(CompileRank, GivesThePlanOfEachRank) {
     for (const CollectiveKind kind : kCollectives) {
         for (const Recipe& recipe : recipes(kind)) {
             for (const Placement placement : kPlacements) {
-                if (!offers(kind, recipe.mode, placement)) continue;
+                if (!offers(kind, recipe.name, placement)) continue;
                 for (const int nranks : {1, 2, 5}) {
                     for (const std::uint64_t count : {0, 1, 700, 3001}) {
                         const Collective collective =
-                            collective_of(kind, recipe.mode, placement, count, nranks);
+                            collective_of(kind, recipe.name, placement, count, nranks);
                         const std::vector<Plan> plans = compile(collective, nranks);
                         for (int rank = 0; rank < nranks; ++rank) {
                             const Plan plan = compile_rank(collective, rank, nranks);
                             const Plan& expected = plans[static_cast<std::size_t>(rank)];
                             ASSERT_EQ(plan, without_lines(expected))
-                                << name(kind) << " " << recipe.mode << " " << name(placement)
+                                << name(kind) << " " << recipe.name << " " << name(placement)
                                 << ", count " << count << ", rank " << rank << " of " << nranks;
                             ASSERT_EQ(plan.source, nullptr);
                         }
@@ -107,4 +107,4 @@ TEST(CompileRank, ServesSeveralThreads) {
 }
 
 }  // namespace compile_rank_test
-}  // namespace peal
+}  // namespace peal::plan

@@ -7,7 +7,7 @@
 #include "plan/reference.hpp"
 #include "plan/support.hpp"
 
-namespace peal {
+namespace peal::plan {
 namespace compile_test {
 
 using namespace peal::testing;
@@ -23,11 +23,11 @@ ir::Program copy_left() {
     return std::move(k).Finish();
 }
 
-Collective collective_of(CollectiveKind kind, std::string_view mode, std::uint64_t count,
+Collective collective_of(CollectiveKind kind, std::string_view recipe, std::uint64_t count,
                          Placement placement = Placement::separate) {
     Collective collective;
     collective.kind = kind;
-    collective.mode = mode;
+    collective.recipe = recipe;
     collective.count = count;
     collective.placement = placement;
     collective.stage_bytes = 256;  // several chunks
@@ -110,12 +110,12 @@ TEST(Compile, FusingKeepsTheEffectOfEveryRecipe) {
         for (const Recipe& recipe : recipes(kind)) {
             for (const int nranks : {1, 2, 5}) {
                 for (const Placement placement : kPlacements) {
-                    if (!offers(kind, recipe.mode, placement)) continue;
-                    Collective collective = collective_of(kind, recipe.mode, 13, placement);
+                    if (!offers(kind, recipe.name, placement)) continue;
+                    Collective collective = collective_of(kind, recipe.name, 13, placement);
                     if (kind == CollectiveKind::all_to_all_v) {
                         collective.counts = uneven_counts(nranks);
                     }
-                    SCOPED_TRACE(std::string(name(kind)) + " " + collective.mode);
+                    SCOPED_TRACE(std::string(name(kind)) + " " + collective.recipe);
                     CompileOptions unfused;
                     unfused.fuse = false;
                     const std::vector<Plan> before = compile(collective, nranks, unfused);
@@ -142,4 +142,4 @@ TEST(Compile, InPlaceTheInputIsABlockOfTheOutput) {
 }
 
 }  // namespace compile_test
-}  // namespace peal
+}  // namespace peal::plan

@@ -10,7 +10,7 @@
 #include "plan/notes.hpp"
 #include "plan/support.hpp"
 
-namespace peal {
+namespace peal::plan {
 namespace digest_test {
 
 using testing::kData;
@@ -154,4 +154,4 @@ TEST(PlanDigest, EveryFieldChangesIt) {
 }
 
 }  // namespace digest_test
-}  // namespace peal
+}  // namespace peal::plan

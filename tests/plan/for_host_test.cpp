@@ -11,7 +11,7 @@
 #include "plan/pipes.hpp"
 #include "plan/support.hpp"
 
-namespace peal {
+namespace peal::plan {
 namespace for_host_test {
 
 using namespace peal::testing;
@@ -192,4 +192,4 @@ TEST_F(ForHost, WhatIsNotValidIsRefused) {
 }
 
 }  // namespace for_host_test
-}  // namespace peal
+}  // namespace peal::plan

@@ -7,7 +7,7 @@
 #include "plan/support.hpp"
 #include "plan/tile_blocks.hpp"
 
-namespace peal {
+namespace peal::plan {
 namespace fuse_test {
 
 using namespace peal::testing;
@@ -522,4 +522,4 @@ TEST_F(FuseShape, LongChainsBecomeOneReduction) {
 }
 
 }  // namespace fuse_test
-}  // namespace peal
+}  // namespace peal::plan

@@ -5,7 +5,7 @@
 
 #include <random>
 
-namespace peal {
+namespace peal::plan {
 namespace interval_map_test {
 
 constexpr std::uint64_t kBytes = 24;
@@ -113,4 +113,4 @@ TEST(IntervalMap, AssignJoinsWhatItCovers) {
 }
 
 }  // namespace interval_map_test
-}  // namespace peal
+}  // namespace peal::plan

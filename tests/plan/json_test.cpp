@@ -8,7 +8,7 @@
 #include "plan/names.hpp"
 #include "plan/support.hpp"
 
-namespace peal {
+namespace peal::plan {
 namespace json_test {
 
 using namespace peal::testing;
@@ -276,4 +276,4 @@ TEST(PlanJson, DamagedTextNeverGetsThrough) {
 }
 
 }  // namespace json_test
-}  // namespace peal
+}  // namespace peal::plan

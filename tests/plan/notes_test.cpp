@@ -7,7 +7,7 @@
 #include "peal/program.hpp"
 #include "plan/text.hpp"
 
-namespace peal {
+namespace peal::plan {
 namespace notes_test {
 
 std::string part(const std::vector<std::uint64_t>& shape, std::uint64_t offset,
@@ -76,4 +76,4 @@ TEST(PlanNotes, ElementsAndRounds) {
 }
 
 }  // namespace notes_test
-}  // namespace peal
+}  // namespace peal::plan

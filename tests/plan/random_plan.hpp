@@ -87,7 +87,7 @@ private:
             case 3: {
                 const Range src = source(bytes);
                 const Range dst = below(2) ? memory(bytes) : destination(bytes);
-                if (!overlaps(dst, src)) add(Copy{dst, src});
+                if (!plan::overlaps(dst, src)) add(Copy{dst, src});
                 return;
             }
             case 4:
@@ -105,7 +105,7 @@ private:
         for (std::uint64_t i = 1 + below(3); i > 0; --i) reduce.src.push_back(source(bytes));
         reduce.dst = below(6) ? destination(bytes) : reduce.src.front();
         for (const Range& src : reduce.src) {
-            if (!equal_or_disjoint(reduce.dst, src)) return;
+            if (!plan::equal_or_disjoint(reduce.dst, src)) return;
         }
         add(reduce);
     }
@@ -114,15 +114,15 @@ private:
         static constexpr std::array kOps = {MapOp::fill, MapOp::add_scalar, MapOp::mul_scalar,
                                             MapOp::clobber};
         Map map{kOps[below(kOps.size())], element_, static_cast<double>(below(5)), {}, {}};
-        if (has_source(map.op)) map.src = source(bytes);
+        if (plan::has_source(map.op)) map.src = source(bytes);
         map.dst = destination(bytes);
-        if (!has_source(map.op) || equal_or_disjoint(map.dst, map.src)) add(map);
+        if (!plan::has_source(map.op) || plan::equal_or_disjoint(map.dst, map.src)) add(map);
     }
 
     void add_accumulate(std::uint64_t bytes) {
         const Range src = source(bytes);
         const Range dst = below(2) ? old_tile(bytes) : memory(bytes);
-        if (!overlaps(dst, src)) add(Accumulate{element_, dst, src});
+        if (!plan::overlaps(dst, src)) add(Accumulate{element_, dst, src});
     }
 
     void add_conversion(std::uint64_t bytes) {
@@ -137,7 +137,7 @@ private:
             map.element = Element::i16;
             map.dst = destination(bytes / 2);
         }
-        if (equal_or_disjoint(map.dst, map.src)) add(map);
+        if (plan::equal_or_disjoint(map.dst, map.src)) add(map);
     }
 
     // Some bytes to the middle of a tile, or from there: blocks that begin anywhere, with a word in
@@ -149,14 +149,14 @@ private:
         part.length = 1 + below(2 * kGrain - skipped);
         Range there = memory(2 * kGrain);
         there.length = part.length;
-        if (overlaps(part, there)) return;
+        if (plan::overlaps(part, there)) return;
         if (below(2)) return add(Copy{there, part});
         add(Copy{part, there});
         const Range word{part.buffer, part.rank, (part.offset + 3) / 4 * 4, 4};
         const Range addend = memory(4);
-        if (end_of(word) > end_of(part) || overlaps(word, addend)) return;
+        if (plan::end_of(word) > plan::end_of(part) || plan::overlaps(word, addend)) return;
         add(Accumulate{element_, word, addend});
-        if (!overlaps(part, there)) add(Copy{there, part});
+        if (!plan::overlaps(part, there)) add(Copy{there, part});
     }
 
     void add_sync() {

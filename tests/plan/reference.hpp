@@ -97,7 +97,7 @@ private:
         const auto scalar = static_cast<Number>(work.scalar);
         for (std::size_t i = 0; i < work.dst.length; i += sizeof(Number)) {
             Number number{};
-            if (has_source(work.op)) std::memcpy(&number, at(work.src) + i, sizeof(Number));
+            if (plan::has_source(work.op)) std::memcpy(&number, at(work.src) + i, sizeof(Number));
             if (work.op == MapOp::fill) number = scalar;
             if (work.op == MapOp::add_scalar) number = number + scalar;
             if (work.op == MapOp::mul_scalar) number = number * scalar;

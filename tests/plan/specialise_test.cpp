@@ -6,7 +6,7 @@
 #include "peal/program.hpp"
 #include "plan/support.hpp"
 
-namespace peal {
+namespace peal::plan {
 namespace specialise_test {
 
 using namespace peal::testing;
@@ -41,8 +41,8 @@ TEST(Specialise, UnrollsTheMeshAllreduce) {
     const Plan plan = plan_of(R"(
 kernel mesh(inp: in f32[n], out: out f32[n], data: window f32[n], sig: window i32[nranks]) {
     data = inp
-    for peer in peers { notify sig[rank]@peer = epoch(sig) + 1 }
-    for peer in peers { wait sig[peer] >= epoch(sig) + 1 }
+    for peer in peers { notify sig[rank]@peer = generation(sig) + 1 }
+    for peer in peers { wait sig[peer] >= generation(sig) + 1 }
     acc = data@0
     for r in 1..nranks { acc = acc + data@r }
     out = acc
@@ -138,12 +138,12 @@ kernel k(sig: window i32[1], m: index) {
 TEST(Specialise, GenerationsMoveOnWithinACall) {
     const Plan plan = plan_of(R"(
 kernel k(a: window i32[1], b: window i32[1]) {
-    notify a[0] = epoch(a) * 2 + 1
+    notify a[0] = generation(a) * 2 + 1
     advance a by 3
-    notify a[0] = 5 - epoch(a)
-    wait b[0] >= epoch(b)
+    notify a[0] = 5 - generation(a)
+    wait b[0] >= generation(b)
     advance a by 2
-    wait a[0] == epoch(a) - epoch(a) + 9
+    wait a[0] == generation(a) - generation(a) + 9
 })",
                               0, 1);
     EXPECT_EQ(listing(plan),
@@ -303,19 +303,20 @@ TEST(SpecialiseErrors, ArithmeticGoesWrong) {
 }
 
 TEST(SpecialiseErrors, GenerationsAreKeptAmongThemselves) {
-    const std::string relative = "expected a plain integer, found one relative to epoch(s)";
-    EXPECT_EQ(message_in("if epoch(s) > 3 { notify s[0] = 1 }"), relative);
-    EXPECT_EQ(message_in("y[epoch(s); m] = x"), relative);
-    EXPECT_EQ(message_in("for i in 0..epoch(s) { notify s[0] = 1 }"), relative);
-    EXPECT_EQ(message_in("notify s[epoch(s)] = 1"), relative);
-    EXPECT_EQ(message_in("notify s[0] = epoch(s) * epoch(s)"), relative);
-    EXPECT_EQ(message_in("notify s[0] = epoch(s) / 2"), relative);
-    EXPECT_EQ(message_in("notify s[0] = epoch(s) + epoch(z)"), relative);
-    EXPECT_EQ(message_in("notify z[0] = epoch(s)"),
-              "pld.system.notify: a value relative to epoch(s) is given to 'z'");
+    const std::string relative = "expected a plain integer, found one relative to generation(s)";
+    EXPECT_EQ(message_in("if generation(s) > 3 { notify s[0] = 1 }"), relative);
+    EXPECT_EQ(message_in("y[generation(s); m] = x"), relative);
+    EXPECT_EQ(message_in("for i in 0..generation(s) { notify s[0] = 1 }"), relative);
+    EXPECT_EQ(message_in("notify s[generation(s)] = 1"), relative);
+    EXPECT_EQ(message_in("notify s[0] = generation(s) * generation(s)"), relative);
+    EXPECT_EQ(message_in("notify s[0] = generation(s) / 2"), relative);
+    EXPECT_EQ(message_in("notify s[0] = generation(s) + generation(z)"), relative);
+    EXPECT_EQ(message_in("notify z[0] = generation(s)"),
+              "pld.system.notify: a value relative to generation(s) is given to 'z'");
     EXPECT_EQ(message_in("advance s by m - 5"), "pld.system.advance: the advance is negative: -1");
-    EXPECT_NE(error_in("y[epoch(s); m] = x").find("\nhint: such a value can be added, subtracted"),
-              std::string::npos);
+    EXPECT_NE(
+        error_in("y[generation(s); m] = x").find("\nhint: such a value can be added, subtracted"),
+        std::string::npos);
 }
 
 TEST(SpecialiseErrors, ScalarsFitTheirTiles) {
@@ -413,4 +414,4 @@ TEST(SpecialiseErrors, RanksAndKernelsExist) {
 }
 
 }  // namespace specialise_test
-}  // namespace peal
+}  // namespace peal::plan

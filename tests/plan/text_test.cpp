@@ -5,7 +5,7 @@
 #include "plan/support.hpp"
 #include "plan/text.hpp"
 
-namespace peal {
+namespace peal::plan {
 namespace text_test {
 
 using namespace peal::testing;
@@ -158,4 +158,4 @@ TEST(Source, APlaceIsALineOrAFileAndItsLine) {
 }
 
 }  // namespace text_test
-}  // namespace peal
+}  // namespace peal::plan

@@ -4,7 +4,7 @@
 #include "peal/plan.hpp"
 #include "plan/support.hpp"
 
-namespace peal {
+namespace peal::plan {
 namespace traffic_test {
 
 using namespace peal::testing;
@@ -46,4 +46,4 @@ TEST(PlanTraffic, TilesAreNeverRemote) {
 }
 
 }  // namespace traffic_test
-}  // namespace peal
+}  // namespace peal::plan

@@ -5,7 +5,7 @@
 #include "plan/faults.hpp"
 #include "plan/support.hpp"
 
-namespace peal {
+namespace peal::plan {
 namespace validate_test {
 
 using namespace peal::testing;
@@ -357,4 +357,4 @@ TEST(PlanFaults, AreAllThatIsWrong) {
 }
 
 }  // namespace validate_test
-}  // namespace peal
+}  // namespace peal::plan

@@ -76,8 +76,8 @@ protected:
     void expect_golden(const Collective& collective, const std::vector<Plan>& plans) const {
         EngineOptions random;
         random.seed = 5;
-        expect_golden(collective, for_host(plans), {});
-        expect_golden(collective, for_host(plans), random);
+        expect_golden(collective, plan::for_host(plans), {});
+        expect_golden(collective, plan::for_host(plans), random);
         expect_golden(collective, plans, random);
     }
     static void expect_golden(const Collective& collective, const std::vector<Plan>& plans,

@@ -25,7 +25,7 @@ std::optional<Collective> collective_of(const std::string& line) {
     std::istringstream from(line);
     Collective collective;
     read(from, collective.kind);
-    from >> collective.mode;
+    from >> collective.recipe;
     read(from, collective.element);
     read(from, collective.op);
     from >> collective.count >> collective.root;
@@ -48,7 +48,7 @@ PlanSet read_set(const fs::path& file) {
     // Nobody uses the window of some recipes again before all have returned: where a call finds its
     // memory sees to that (src/comm/turns.hpp, proved for itself).
     const bool is_open =
-        set.json.empty() && reuse_of(set.collective->kind, set.collective->mode) == Reuse::later;
+        set.json.empty() && reuse_of(set.collective->kind, set.collective->recipe) == Reuse::later;
     set.is_free = file.extension() == ".free" && !is_open;
     return set;
 }
@@ -59,7 +59,7 @@ std::vector<Plan> PlanSet::plans() const {
     if (!json.empty()) return plans_from_json(json);
     std::vector<Plan> plans;
     for (int rank = 0; rank < nranks; ++rank) {
-        plans.push_back(compile_rank(*collective, rank, nranks));
+        plans.push_back(plan::compile_rank(*collective, rank, nranks));
     }
     return plans;
 }

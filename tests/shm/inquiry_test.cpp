@@ -5,7 +5,6 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
-#include "shm/standings.hpp"
 #include "shm/story.hpp"
 
 namespace peal::shm {

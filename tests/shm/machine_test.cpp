@@ -8,8 +8,6 @@
 #include <fstream>
 #include <string>
 
-#include "shm/cgroup.hpp"
-
 namespace peal::shm {
 namespace machine_test {
 

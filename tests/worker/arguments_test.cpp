@@ -194,9 +194,9 @@ TEST_F(Refusals, KernelsThatCannotBe) {
     EXPECT_EQ(said([&] { DeviceKernel(std::vector<Plan>()); }),
               "a kernel needs the plan of at least one rank");
     Collective odd = collective(CollectiveKind::allreduce, Element::f32, 4);
-    odd.mode = "telepathy";
+    odd.recipe = "telepathy";
     EXPECT_THAT(said([&] { DeviceKernel{odd}; }),
-                ::testing::StartsWith("allreduce: there is no algorithm 'telepathy'"));
+                ::testing::StartsWith("allreduce: there is no recipe 'telepathy'"));
     const DeviceKernel two(compile(collective(CollectiveKind::barrier, Element::f32, 0), 2));
     EXPECT_EQ(said([&] { two.windows(3); }), "kernel barrier: its plans are for 2 ranks, found 3");
 }

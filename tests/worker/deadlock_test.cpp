@@ -83,7 +83,7 @@ TEST_P(Deadlocks, ATaskThatNobodyRings) {
     EXPECT_EQ(message_of(Fault::wrong, [&] { worker.wait(); }),
               "deadlock: no device can go on\n"
               "  rank 0  task 1 'hold'  instruction 0  wait sig[0] >= 1   "
-              "(test.peal:3: \"wait sig[rank] >= epoch(sig) + 1\")\n"
+              "(test.peal:3: \"wait sig[rank] >= generation(sig) + 1\")\n"
               "          sees 0; nobody is left to ring it");
     worker.wait();  // it was told
 }

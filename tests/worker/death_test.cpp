@@ -43,7 +43,7 @@ TEST_F(Deaths, NameRankTaskAndInstruction) {
         await_failure(worker);
         const std::string story = fmt::format(
             "rank 1 was killed by signal {} ({}) in task 1 'hold', instruction 0  wait sig[1] >= 1 "
-            "  (test.peal:3: \"wait sig[rank] >= epoch(sig) + 1\")",
+            "  (test.peal:3: \"wait sig[rank] >= generation(sig) + 1\")",
             signal, strsignal(signal));
         EXPECT_EQ(message_of(Fault::wrong, [&] { held.wait(); }), "task 1 'hold': " + story);
         EXPECT_EQ(message_of(Fault::wrong, [&] { behind.wait(); }), "task 2 'add': " + story);
@@ -82,8 +82,8 @@ TEST_F(Deaths, LeaveOthersTheirTasks) {
                                 .windows = {{.name = "sig", .element = Element::i32, .cells = 4}}});
     const DeviceKernel meet = kernel(R"(
 kernel meet(sig: window i32[nranks]) {
-    for peer in peers { notify sig[rank]@peer = epoch(sig) + 1 }
-    for peer in peers { wait sig[peer] >= epoch(sig) + 1 }
+    for peer in peers { notify sig[rank]@peer = generation(sig) + 1 }
+    for peer in peers { wait sig[peer] >= generation(sig) + 1 }
     advance sig by 1
 }
 )");

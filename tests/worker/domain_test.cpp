@@ -85,11 +85,11 @@ TEST_P(Domains, OverlapWithAnotherRankInEach) {
     const DeviceKernel rank_of = kernel(R"(
 kernel who(out: inout i32[n], data: window i32[n], sig: window i32[nranks]) {
     data = out * 0 + rank
-    for peer in peers { notify sig[rank]@peer = epoch(sig) + 1 }
-    for peer in peers { wait sig[peer] >= epoch(sig) + 1 }
+    for peer in peers { notify sig[rank]@peer = generation(sig) + 1 }
+    for peer in peers { wait sig[peer] >= generation(sig) + 1 }
     out = data@((rank + 1) % nranks)
-    for peer in peers { notify sig[rank]@peer = epoch(sig) + 2 }
-    for peer in peers { wait sig[peer] >= epoch(sig) + 2 }
+    for peer in peers { notify sig[rank]@peer = generation(sig) + 2 }
+    for peer in peers { wait sig[peer] >= generation(sig) + 2 }
     advance sig by 2
 }
 )");

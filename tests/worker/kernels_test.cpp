@@ -57,7 +57,7 @@ TEST_P(Kernels, BuiltInCollectivesGiveTheirResults) {
              {allreduce, reduce_scatter, allgather, broadcast, all_to_all}) {
             for (const Recipe& recipe : recipes(kind)) {
                 Collective c = collective(kind, Element::f32, 24);
-                c.mode = recipe.mode;
+                c.recipe = recipe.name;
                 c.root = kind == broadcast ? 1 : 0;
                 const DeviceKernel kernel(c);
                 const Domain domain =
@@ -78,7 +78,7 @@ TEST_P(Kernels, BuiltInCollectivesGiveTheirResults) {
                 worker.wait();
                 for (int r = 0; r < nranks; ++r) {
                     EXPECT_EQ(out[static_cast<std::size_t>(r)], expected(c, r, nranks))
-                        << name(kind) << " " << recipe.mode << " rank " << r << " of " << nranks;
+                        << name(kind) << " " << recipe.name << " rank " << r << " of " << nranks;
                 }
             }
         }
@@ -166,7 +166,7 @@ TEST(Proofs, EveryBuiltInCollectiveIsProvedOnEveryPlatform) {
             {.ranks = 3, .platform = platform, .engine = DeviceEngine::in_process, .check = true});
         for (const Recipe& recipe : recipes(CollectiveKind::allreduce)) {
             Collective c = collective(CollectiveKind::allreduce, Element::f32, 6);
-            c.mode = recipe.mode;
+            c.recipe = recipe.name;
             const DeviceKernel kernel(c);
             const Domain domain =
                 worker.allocate_domain({.name = "d", .windows = kernel.windows(3)});
@@ -180,7 +180,7 @@ TEST(Proofs, EveryBuiltInCollectiveIsProvedOnEveryPlatform) {
                                                             domain["data"], domain["signal"]};
                                        }))
                 .wait();
-            EXPECT_EQ(out[2][5], 3 * 1005.0F) << recipe.mode;
+            EXPECT_EQ(out[2][5], 3 * 1005.0F) << recipe.name;
         }
     }
 }

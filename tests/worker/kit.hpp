@@ -66,7 +66,7 @@ kernel add(inp: in i32[n], out: out i32[n], by: index) { out = inp + by }
 inline const DeviceKernel& wait_kernel() {
     static const DeviceKernel kKernel = kernel(R"(
 kernel hold(sig: window i32[nranks]) {
-    wait sig[rank] >= epoch(sig) + 1
+    wait sig[rank] >= generation(sig) + 1
     advance sig by 1
 }
 )");

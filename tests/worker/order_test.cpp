@@ -133,8 +133,8 @@ TEST_P(Order, SingleTasksOfARankMayWaitForEachOther) {
     Worker worker = worker_of(2);
     const DeviceKernel meet = kernel(R"(
 kernel meet(sig: window i32[nranks]) {
-    for peer in peers { notify sig[rank]@peer = epoch(sig) + 1 }
-    for peer in peers { wait sig[peer] >= epoch(sig) + 1 }
+    for peer in peers { notify sig[rank]@peer = generation(sig) + 1 }
+    for peer in peers { wait sig[peer] >= generation(sig) + 1 }
     advance sig by 1
 }
 )");
@@ -152,7 +152,7 @@ TEST_P(Order, AGroupNeedsRanksAtTheSameGeneration) {
     Worker worker = worker_of(2);
     const DeviceKernel tick = kernel(
         "kernel tick(sig: window i32[nranks]) {\n"
-        "    notify sig[rank]@rank = epoch(sig) + 1\n"
+        "    notify sig[rank]@rank = generation(sig) + 1\n"
         "    advance sig by 1\n"
         "}");
     const Domain domain = worker.allocate_domain(

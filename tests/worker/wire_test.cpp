@@ -14,7 +14,7 @@ TEST(Wire, PlansComeBackAsTheyWere) {
         for (const Recipe& recipe : recipes(kind)) {
             Collective collective;
             collective.kind = kind;
-            collective.mode = recipe.mode;
+            collective.recipe = recipe.name;
             collective.count = 96;
             if (kind == CollectiveKind::all_to_all_v) {
                 collective.count = 0;
@@ -22,7 +22,7 @@ TEST(Wire, PlansComeBackAsTheyWere) {
             }
             for (const Plan& plan : compile(collective, 4)) {
                 const Plan again = plan_from_bytes(to_bytes(plan));
-                EXPECT_EQ(again, plan) << name(kind) << " " << recipe.mode;
+                EXPECT_EQ(again, plan) << name(kind) << " " << recipe.name;
             }
         }
     }

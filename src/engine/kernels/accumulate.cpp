@@ -5,7 +5,7 @@
 #include "engine/kernels/codec.hpp"
 #include "engine/kernels/kernels.hpp"
 
-namespace peal::kernels {
+namespace peal::engine::kernels {
 namespace {
 
 // Floats are added in the type that they are combined in, until nobody else came between.
@@ -31,4 +31,4 @@ void accumulate(Element element, void* dst, const void* src, std::size_t count) 
     });
 }
 
-}  // namespace peal::kernels
+}  // namespace peal::engine::kernels

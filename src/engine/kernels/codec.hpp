@@ -13,7 +13,7 @@
 #include "engine/kernels/scalar.hpp"
 #include "peal/element.hpp"
 
-namespace peal::scalar {
+namespace peal::engine::scalar {
 
 // How an element is stored, and the type in which it is combined.
 struct F16 {
@@ -111,4 +111,4 @@ void with_codec(Element element, Work work) {
     }
 }
 
-}  // namespace peal::scalar
+}  // namespace peal::engine::scalar

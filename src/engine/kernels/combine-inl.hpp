@@ -16,7 +16,7 @@
 #include <type_traits>
 
 HWY_BEFORE_NAMESPACE();
-namespace peal::kernels::HWY_NAMESPACE {
+namespace peal::engine::kernels::HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
 
 template <class D>
@@ -136,7 +136,7 @@ struct Max {
     }
 };
 
-}  // namespace peal::kernels::HWY_NAMESPACE
+}  // namespace peal::engine::kernels::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 
 #endif

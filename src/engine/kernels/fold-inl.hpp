@@ -21,7 +21,7 @@
 #include "peal/plan.hpp"
 
 HWY_BEFORE_NAMESPACE();
-namespace peal::kernels::HWY_NAMESPACE {
+namespace peal::engine::kernels::HWY_NAMESPACE {
 
 // A whole vector from memory.
 template <class Lanes>
@@ -243,7 +243,7 @@ void MapElements(MapOp op, double scalar, std::uint8_t* dst, const std::uint8_t*
     }
 }
 
-}  // namespace peal::kernels::HWY_NAMESPACE
+}  // namespace peal::engine::kernels::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 
 #endif

@@ -24,7 +24,7 @@
 #endif
 
 HWY_BEFORE_NAMESPACE();
-namespace peal::kernels::HWY_NAMESPACE {
+namespace peal::engine::kernels::HWY_NAMESPACE {
 
 #if HWY_TARGET == HWY_SCALAR
 
@@ -110,12 +110,12 @@ void Convert(Element to, Element from, void* dst, const void* src, std::size_t c
 
 #endif
 
-}  // namespace peal::kernels::HWY_NAMESPACE
+}  // namespace peal::engine::kernels::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 
 #if HWY_ONCE
 
-namespace peal::kernels {
+namespace peal::engine::kernels {
 
 HWY_EXPORT(Reduce);
 HWY_EXPORT(Map);
@@ -213,6 +213,6 @@ void row_sum(Element element, void* dst, const void* src, std::size_t count) {
     scalar::row_sum(element, dst, src, count);
 }
 
-}  // namespace peal::kernels
+}  // namespace peal::engine::kernels
 
 #endif  // HWY_ONCE

@@ -24,7 +24,7 @@
 #include "peal/element.hpp"
 #include "peal/plan.hpp"
 
-namespace peal::kernels {
+namespace peal::engine::kernels {
 
 // Where results go. `bypass` is for results that nobody reads soon: they do not pass through the
 // caches, and fence_streams() must follow before others are told of them.
@@ -83,4 +83,4 @@ inline void copy_few(void* dst, const void* src, std::size_t bytes) {
     if (bytes == 1) *static_cast<std::byte*>(dst) = *static_cast<const std::byte*>(src);
 }
 
-}  // namespace peal::kernels
+}  // namespace peal::engine::kernels

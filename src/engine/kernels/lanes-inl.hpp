@@ -18,7 +18,7 @@
 #include <cstdint>
 
 HWY_BEFORE_NAMESPACE();
-namespace peal::kernels::HWY_NAMESPACE {
+namespace peal::engine::kernels::HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
 
 // Memory has any alignment, so it is read and written as bytes.
@@ -143,7 +143,7 @@ struct F16Lanes {
     static HWY_INLINE void Store(D /*d*/, hn::Vec<D> v, std::uint8_t* to) { EncodeF16(v, to); }
 };
 
-}  // namespace peal::kernels::HWY_NAMESPACE
+}  // namespace peal::engine::kernels::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 
 #endif

@@ -11,7 +11,7 @@
 
 #include "engine/kernels/codec.hpp"
 
-namespace peal::scalar {
+namespace peal::engine::scalar {
 
 float f32_from_f16(std::uint16_t bits) {
     const int exponent = (bits >> 10) & 0x1f;
@@ -193,4 +193,4 @@ void map(MapOp op, Element element, double scalar, void* dst, const void* src, s
     });
 }
 
-}  // namespace peal::scalar
+}  // namespace peal::engine::scalar

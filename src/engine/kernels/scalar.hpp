@@ -10,7 +10,7 @@
 #include "peal/element.hpp"
 #include "peal/plan.hpp"
 
-namespace peal::scalar {
+namespace peal::engine::scalar {
 
 float f32_from_f16(std::uint16_t bits);
 float f32_from_bf16(std::uint16_t bits);
@@ -37,4 +37,4 @@ void convert(Element to, Element from, void* dst, const void* src, std::size_t c
 void row_sum(Element element, void* dst, const void* src, std::size_t count);
 void map(MapOp op, Element element, double scalar, void* dst, const void* src, std::size_t count);
 
-}  // namespace peal::scalar
+}  // namespace peal::engine::scalar

@@ -190,7 +190,7 @@ private:
             for (RandomStage& stage : form.stages) {
                 for (Plan& plan : stage.plans) {
                     const std::vector<Instruction> before = plan.instructions;
-                    plan = fuse(for_host(plan));
+                    plan = fuse(plan::for_host(plan));
                     is_other |= plan.instructions != before;
                 }
             }

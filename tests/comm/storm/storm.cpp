@@ -68,7 +68,7 @@ class Watch {
 public:
     explicit Watch(const Trial& trial)
         : trial_(trial), files_before_(shared_files()), job_(start(trial, notes_)) {
-        descriptor_ = pidfd_of(job_);
+        descriptor_ = base::pidfd_of(job_);
     }
     ~Watch() { close(descriptor_); }
     Watch(const Watch&) = delete;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A diagram as text.
+// A diagram as text, or as a drawing.
 //
 //     rank 0                          rank 1
 //     ● copy data <- inp              │
@@ -25,5 +25,8 @@ struct TerminalOptions {
 // Lines of at most `width` columns. Where the lanes do not fit beside each other, only those with a
 // clash are drawn; where these do not fit either, the steps are listed one per line.
 std::string to_terminal(const Diagram& diagram, const TerminalOptions& options = {});
+
+// A picture that needs nothing but itself: one SVG document.
+std::string to_svg(const Diagram& diagram);
 
 }  // namespace peal::draw

@@ -11,9 +11,9 @@
 
 namespace peal::worker {
 
-class Crew {
+class DeviceCrew {
 public:
-    virtual ~Crew() = default;
+    virtual ~DeviceCrew() = default;
 
     // By rank: a descriptor that is readable when the device is gone; -1: there is nothing to see.
     virtual std::vector<int> descriptors() const = 0;
@@ -27,8 +27,8 @@ public:
 };
 
 // Device processes die with the thread that calls. Throw Error(resource).
-std::unique_ptr<Crew> start_processes(const Arena& arena, const std::vector<int>& numbers,
-                                      int host_bell);
-std::unique_ptr<Crew> start_threads(const Arena& arena, int host_bell);
+std::unique_ptr<DeviceCrew> start_processes(const Arena& arena, const std::vector<int>& numbers,
+                                            int host_bell);
+std::unique_ptr<DeviceCrew> start_threads(const Arena& arena, int host_bell);
 
 }  // namespace peal::worker

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "emit/epochs.hpp"
+#include "emit/generations.hpp"
 
 #include <algorithm>
 #include <vector>
@@ -10,7 +10,7 @@
 #include "ir/fields.hpp"
 #include "peal/ops.hpp"
 
-namespace peal::emitter {
+namespace peal::emit {
 namespace {
 
 using namespace ir;  // NOLINT: reads the IR
@@ -19,7 +19,7 @@ bool asks(const ExprPtr& expr, const std::string& signal) {
     bool found = false;
     walk_exprs<Types::skip>(std::vector<ExprPtr>{expr}, [&](const ExprPtr& each) {
         const auto* call = as<Call>(each);
-        found = found || (call && call->op == ops::kEpoch &&
+        found = found || (call && call->op == ops::kGeneration &&
                           as<Var>(operand(*call, "signal"))->name == signal);
     });
     return found;
@@ -36,19 +36,19 @@ bool mentions(const ExprPtr& expr, const std::string& name) {
 
 bool any_use(const Steps& steps, const std::string& signal) {
     return std::any_of(steps.begin(), steps.end(),
-                       [&](const Step& step) { return uses_epoch(step, signal); });
+                       [&](const Step& step) { return uses_generation(step, signal); });
 }
 
 bool any_advance(const Step& step, const std::string& signal) {
     bool found = false;
     for_each_within(step, [&](const Step& each) {
-        const auto* advance = std::get_if<AdvanceEpoch>(&each.what);
+        const auto* advance = std::get_if<AdvanceGeneration>(&each.what);
         found = found || (advance && advance->signal->name == signal);
     });
     return found;
 }
 
-// Adds up what the steps advance the epoch by.
+// Adds up what the steps advance the generation by.
 class Total {
 public:
     Total(const std::string& signal, CppText& text, const Resolve& resolve)
@@ -58,7 +58,7 @@ public:
         std::vector<std::string> parts;
         for (const Step& step : steps) {
             if (!any_advance(step, signal_)) continue;
-            if (const auto* advance = std::get_if<AdvanceEpoch>(&step.what)) {
+            if (const auto* advance = std::get_if<AdvanceGeneration>(&step.what)) {
                 parts.push_back(text_.expr(resolve_(advance->by)));
             } else if (const auto* branch = std::get_if<Branch>(&step.what)) {
                 parts.push_back(
@@ -82,7 +82,7 @@ private:
         const ExprPtr hi = resolve_(loop.hi);
         bool same = true;  // in each round
         for_each_step(loop.body, [&](const Step& step) {
-            const auto* advance = std::get_if<AdvanceEpoch>(&step.what);
+            const auto* advance = std::get_if<AdvanceGeneration>(&step.what);
             if (advance && mentions(advance->by, loop.counter->name)) same = false;
             const auto* branch = std::get_if<Branch>(&step.what);
             if (branch && mentions(branch->condition, loop.counter->name)) same = false;
@@ -118,7 +118,7 @@ private:
 
 }  // namespace
 
-bool uses_epoch(const Step& step, const std::string& signal) {
+bool uses_generation(const Step& step, const std::string& signal) {
     bool found = false;
     const auto look = [&](const ExprPtr& expr) { found = found || (expr && asks(expr, signal)); };
     for_each_within(step, [&](const Step& each) {
@@ -151,4 +151,4 @@ std::string total_advance(const Steps& steps, const std::string& signal, CppText
     return Total(signal, text, resolve).of(steps);
 }
 
-}  // namespace peal::emitter
+}  // namespace peal::emit

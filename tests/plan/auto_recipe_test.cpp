@@ -4,8 +4,8 @@
 #include "peal/collective.hpp"
 #include "peal/compile.hpp"
 
-namespace peal {
-namespace auto_mode_test {
+namespace peal::plan {
+namespace auto_recipe_test {
 
 // Lines are those of the lowered program, in which auto has conditions.
 std::vector<std::string> texts_of(const Plan& plan) {
@@ -32,8 +32,8 @@ TEST(AutoMode, IsTheRecipeThatTheTableNames) {
                         collective.count = 0;
                     }
                     const std::vector<Plan> chosen = compile(collective, nranks);
-                    collective.mode =
-                        choose_mode(kind, collective.count * bytes_of(collective.element), nranks);
+                    collective.recipe = choose_recipe(
+                        kind, collective.count * bytes_of(collective.element), nranks);
                     const std::vector<Plan> named = compile(collective, nranks);
                     EXPECT_EQ(texts_of(chosen.back()), texts_of(named.back()))
                         << name(kind) << " of " << count << ", " << nranks << " ranks, "
@@ -44,5 +44,5 @@ TEST(AutoMode, IsTheRecipeThatTheTableNames) {
     }
 }
 
-}  // namespace auto_mode_test
-}  // namespace peal
+}  // namespace auto_recipe_test
+}  // namespace peal::plan

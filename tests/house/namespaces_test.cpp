@@ -1,0 +1,158 @@
+// SPDX-License-Identifier: Apache-2.0
+// A room's private headers declare in the namespace of the room, and nowhere else.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "house/tokens.hpp"
+
+namespace peal::test {
+namespace namespaces_test {
+
+using ::testing::ElementsAre;
+using ::testing::IsEmpty;
+
+using Tokens = std::vector<std::string_view>;
+
+std::string joined(const Tokens& tokens, std::size_t begin, std::size_t end) {
+    std::string text;
+    for (std::size_t i = begin; i < end; ++i) text += tokens[i];
+    return text;
+}
+
+bool contains(const Tokens& tokens, std::size_t begin, std::size_t end, std::string_view what) {
+    return std::find(tokens.begin() + static_cast<std::ptrdiff_t>(begin),
+                     tokens.begin() + static_cast<std::ptrdiff_t>(end),
+                     what) != tokens.begin() + static_cast<std::ptrdiff_t>(end);
+}
+
+// What a declaration [begin, end) at the scope of a namespace adds a name for; empty for what adds
+// none: "class App;" says that another has it, "struct Engine::State" belongs to Engine, and
+// "MACRO();" is no declaration.
+std::string name_in(const Tokens& tokens, std::size_t begin, std::size_t end) {
+    if (tokens[begin] == "namespace" || (end - begin == 3 && tokens[begin + 1] == "(")) return {};
+    if (contains(tokens, begin, end, "namespace")) return {};
+    const bool is_type = tokens[begin] == "class" || tokens[begin] == "struct";
+    if (is_type && end - begin == 2 && tokens[end] == ";") return {};
+    for (std::size_t i = begin; i < end; ++i) {
+        if (!is_type || !is_word(tokens[i]) || i == begin) continue;
+        return tokens[i + 1] == "::" ? "" : std::string(tokens[i]);
+    }
+    return joined(tokens, begin, end);
+}
+
+// Reads a header scope by scope.
+class Declarations {
+public:
+    explicit Declarations(std::string_view text) : tokens_(tokens_of(text)) {
+        while (at_ < tokens_.size()) read_one();
+    }
+
+    struct Declared {
+        std::string scope;  // "peal::plan::detail"
+        std::string what;
+    };
+    const std::vector<Declared>& all() const { return all_; }
+
+private:
+    void read_one() {
+        if (tokens_[at_] == "}") {
+            scopes_.pop_back();
+            ++at_;
+        } else if (tokens_[at_] == ";") {
+            ++at_;
+        } else {
+            read_declaration();
+        }
+    }
+
+    void read_declaration() {
+        const std::size_t begin = at_;
+        while (tokens_[at_] != ";" && tokens_[at_] != "{" && tokens_[at_] != "}") ++at_;
+        if (tokens_[begin] == "namespace" && tokens_[at_] == "{") {
+            scopes_.push_back(joined(tokens_, begin + 1, at_++));
+            return;
+        }
+        const std::string name = name_in(tokens_, begin, at_);
+        if (!name.empty()) all_.push_back({scope(), name});
+        skip_braces();
+    }
+
+    // What follows the braces up to the next declaration is only ever ";" or more of an
+    // initializer.
+    void skip_braces() {
+        int depth = 0;
+        for (; at_ < tokens_.size(); ++at_) {
+            if (tokens_[at_] == "{") ++depth;
+            if (tokens_[at_] == "}") --depth;
+            if (depth == 0) break;
+        }
+        ++at_;
+    }
+
+    std::string scope() const {
+        std::string text;
+        for (const std::string& name : scopes_) text += (text.empty() ? "" : "::") + name;
+        return text;
+    }
+
+    Tokens tokens_;
+    std::size_t at_ = 0;
+    std::vector<std::string> scopes_;
+    std::vector<Declared> all_;
+};
+
+// `check` is a function of the public interface, so that the namespace has another name.
+std::string namespace_of(const std::string& room) {
+    return "peal::" + (room == "check" ? "checker" : room);
+}
+
+// "src/plan/text.hpp declares Words in peal", for each such name.
+std::vector<std::string> misplaced_in(const SourceFile& header) {
+    const std::size_t room = header.path.find('/') + 1;
+    const std::string own =
+        namespace_of(header.path.substr(room, header.path.find('/', room) - room));
+    std::vector<std::string> misplaced;
+    const Declarations declarations(header.text);
+    for (const auto& [scope, what] : declarations.all()) {
+        if (scope == own || scope.rfind(own + "::", 0) == 0) continue;
+        misplaced.push_back(header.path + " declares " + what + " in " +
+                            (scope.empty() ? "no namespace" : scope));
+    }
+    return misplaced;
+}
+
+TEST(Namespaces, WhatIsPrivateToARoomIsInItsNamespace) {
+    std::vector<std::string> misplaced;
+    for (const SourceFile& file : sources_below({"src"})) {
+        if (!file.path.ends_with(".hpp")) continue;
+        for (std::string& line : misplaced_in(file)) misplaced.push_back(std::move(line));
+    }
+    EXPECT_THAT(misplaced, IsEmpty());
+}
+
+TEST(Namespaces, AreFoundByScope) {
+    const std::string text =
+        "#pragma once\n"
+        "BEFORE();\n"
+        "namespace CLI {\nclass App;\n}\n"
+        "namespace peal {\n"
+        "class Window;\n"
+        "struct Engine::State { int a = 0; };\n"
+        "struct Words { int b() { return 1; } };\n"
+        "namespace plan {\n"
+        "enum class Kind { a, b };\n"
+        "template <class T> class Runs {\npublic:\n    void f() {}\n};\n"
+        "inline int g(int x) { if (x) { return 1; } return 2; }\n"
+        "namespace detail { using Table = int; }\n"
+        "}\n"
+        "inline constexpr int kMost{3};\n"
+        "}\n"
+        "using Loose = int;\n";
+    EXPECT_THAT(misplaced_in({"src/plan/a.hpp", text}),
+                ElementsAre("src/plan/a.hpp declares Words in peal",
+                            "src/plan/a.hpp declares inlineconstexprintkMost in peal",
+                            "src/plan/a.hpp declares usingLoose=int in no namespace"));
+}
+
+}  // namespace namespaces_test
+}  // namespace peal::test
