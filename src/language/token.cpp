@@ -12,9 +12,9 @@ namespace peal::language {
 namespace {
 
 constexpr auto kKeywords = std::to_array<std::string_view>(
-    {"kernel", "let",     "for",     "yield", "if",     "else",  "notify", "wait", "put",
-     "get",    "advance", "require", "rank",  "nranks", "peers", "and",    "or",   "not",
-     "xor",    "epoch",   "log2",    "min",   "max",    "sum",   "inf",    "nan"});
+    {"kernel",  "let",     "for",  "yield",  "if",    "else", "notify", "wait",  "put", "get",
+     "advance", "require", "rank", "nranks", "peers", "and",  "or",     "not",   "xor", "epoch",
+     "log2",    "min",     "max",  "sum",    "inf",   "nan",  "lane",   "nlanes"});
 
 }  // namespace
 
