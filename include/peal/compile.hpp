@@ -20,8 +20,13 @@
 
 namespace peal {
 
+inline constexpr int kMaxLanes = 1024;  // of a rank
+
 struct CompileOptions {
     bool fuse = true;
+    // How many things a rank does at once: the kernel is carried out once for each of them, with
+    // `lane` 0, 1, ... (see Plan::lanes). More than one are for kernels that ask for `lane`.
+    int lanes = 1;
     std::uint64_t max_instructions = 4'000'000;  // per rank; more is an Error(program)
     // When plans must be made; later is an Error(bound).
     std::optional<std::chrono::steady_clock::time_point> deadline;

@@ -374,9 +374,11 @@ ExprPtr binary(BinaryOp op, ExprPtr lhs, ExprPtr rhs, Span span = {});
 ExprPtr table_at(ExprPtr table, std::vector<ExprPtr> indices, Span span = {});
 ExprPtr fold(FoldOp op, VarPtr var, ExprPtr lo, ExprPtr hi, ExprPtr body, Span span = {});
 
-// pld.system.rank(pld.system.get_comm_ctx()), written `rank`; likewise nranks.
+// pld.system.rank(pld.system.get_comm_ctx()), written `rank`; likewise nranks, lane and nlanes.
 ExprPtr rank(Span span = {});
 ExprPtr nranks(Span span = {});
+ExprPtr lane(Span span = {});
+ExprPtr nlanes(Span span = {});
 
 StmtPtr let(VarPtr var, ExprPtr value, Span span = {});
 StmtPtr eval(ExprPtr call, Span span = {});

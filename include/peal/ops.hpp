@@ -112,6 +112,8 @@ inline constexpr std::string_view kRequire = "pld.system.require";  // (left, ri
 inline constexpr std::string_view kContext = "pld.system.get_comm_ctx";
 inline constexpr std::string_view kRank = "pld.system.rank";
 inline constexpr std::string_view kNranks = "pld.system.nranks";
+inline constexpr std::string_view kLane = "pld.system.lane";
+inline constexpr std::string_view kNlanes = "pld.system.nlanes";
 
 // Collectives. Operands (target, signal[, input][, output]): in place on the target window, or from
 // `input` to `output` with the target as scratch. barrier has only the signal; all_to_all_v has

@@ -97,6 +97,9 @@ struct TraceOptions {
     int calls = 3;  // in a row on the same windows, that the plans will be checked or run for
     std::chrono::milliseconds timeout{10'000};  // of one call of one rank
     std::uint64_t max_operations = 1'000'000;   // of one call of one rank
+    // Cores of a rank: the kernel is traced for each of them, and becomes a lane of the plan. Each
+    // has its own pipes, flags and tile memory.
+    int blocks = 1;
 };
 
 // Runs the kernel for each rank, in processes of their own and on addresses that cannot be touched,

@@ -36,9 +36,9 @@ inline void pipe_barrier(pipe_t pipe,
     pto::trace::end(operation);
 }
 
-// One core per rank.
-inline std::int64_t get_block_idx() { return 0; }
-inline std::int64_t get_block_num() { return 1; }
+// The core of its rank that this is, and how many there are.
+inline std::int64_t get_block_idx() { return pto::trace::block().index; }
+inline std::int64_t get_block_num() { return pto::trace::block().count; }
 
 // Caches of the scalar unit: it reads no data here, so there is nothing to clean or to wait for.
 enum dsb_t { DSB_ALL = 0, DSB_DDR = 1, DSB_UB = 2 };

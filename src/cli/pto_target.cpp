@@ -81,6 +81,7 @@ pto::TraceOptions trace_options(const TargetOptions& options) {
     }
     pto::TraceOptions trace;
     trace.calls = options.calls;
+    trace.blocks = options.blocks;
     trace.timeout = std::chrono::ceil<std::chrono::milliseconds>(
         std::chrono::duration<double>(options.trace_seconds));
     return trace;
@@ -106,6 +107,8 @@ void add_pto_options(Command& command, TargetOptions& options) {
                            "the compiler (default $CXX, or c++)"),
         add_list(command, "-I", options.compiler.include_directories, "a directory with headers"),
         add_list(command, "-D", options.compiler.defines, "a macro: NAME or NAME=value"),
+        command.add_option("--blocks", options.blocks,
+                           "cores of each rank, which get_block_num() gives (default 1)"),
         command.add_option("--trace-timeout", options.trace_seconds,
                            "seconds that one call of a rank of the kernel may take (default 10)"),
     };
@@ -121,6 +124,7 @@ void refuse_pto_options(const TargetOptions& options) {
     };
     refuse("--arg", !options.arguments.empty());
     refuse("--as", !options.as.empty());
+    refuse("--blocks", options.blocks != 1);
     refuse("--cxx", !options.compiler.compiler.empty());
     refuse("-I", !options.compiler.include_directories.empty());
     refuse("-D", !options.compiler.defines.empty());

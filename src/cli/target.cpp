@@ -118,6 +118,7 @@ Target resolve_file(const TargetOptions& options, const std::string& path,
     target.kernel = picked.name;
     target.bindings = bindings_for(picked, options);
     target.nranks = rank_count(options);
+    target.lanes = options.lanes;
     return target;
 }
 
@@ -166,6 +167,8 @@ Option* add_target_options(Command& command, TargetOptions& options) {
                        "f16 bf16 f32 f64 i8 i16 i32 i64 u8 u16 u32 u64 (default f32)");
     command.add_option("--op", options.op, "sum prod max min (default sum)");
     command.add_option("--root", options.root, "root rank (default 0)");
+    command.add_option("--lanes", options.lanes,
+                       "things that each rank of a .peal kernel does at once (default 1)");
     command.add_option("--set", options.settings,
                        "symbol, scalar or table: name=value, name=1,2,3,4");
     command.add_option("-p,--platform", options.platform, "host a2a3sim a5sim (default host)");
@@ -245,7 +248,12 @@ std::string recipe_of(const Target& target) {
 }
 
 Target resolve(const TargetOptions& options) {
-    if (is_pto_kernel(options.target)) return trace_kernel(compile_kernel(options), options);
+    if (is_pto_kernel(options.target)) {
+        if (options.lanes != 1) {
+            bad_usage("--lanes is for .peal kernels; a PTO kernel takes --blocks");
+        }
+        return trace_kernel(compile_kernel(options), options);
+    }
     refuse_pto_options(options);
     if (const auto file = split_file(options.target))
         return resolve_file(options, file->first, file->second);
@@ -259,6 +267,7 @@ Target resolve(const TargetOptions& options) {
     }
     Target target;
     target.nranks = rank_count(options);
+    target.lanes = options.lanes;
     target.collective = collective_for(*kind, options, target.nranks);
     validate(*target.collective, target.nranks);
     target.program = program_of(*target.collective);
@@ -267,8 +276,9 @@ Target resolve(const TargetOptions& options) {
     return target;
 }
 
-std::vector<Plan> plans_for(const Target& target, const CompileOptions& options) {
+std::vector<Plan> plans_for(const Target& target, CompileOptions options) {
     if (target.is_pto()) return target.traced;
+    options.lanes = target.lanes;
     return compile(target.program, target.kernel, target.bindings, target.nranks, options);
 }
 

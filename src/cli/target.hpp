@@ -26,6 +26,7 @@ struct TargetOptions {
     std::string element = "f32";
     std::string op = "sum";
     int root = 0;
+    int lanes = 1;
     std::vector<std::string> settings;  // name=value
     std::string platform = "host";
     std::optional<std::string> devices;
@@ -39,6 +40,7 @@ struct TargetOptions {
     std::string as;                      // --as
     pto::KernelOptions compiler;
     double trace_seconds = 10;
+    int blocks = 1;
     int calls = 3;  // in a row on the same windows, that its plans are for
 };
 
@@ -54,6 +56,7 @@ struct Target {
     std::optional<Collective> collective;  // a built-in
     std::string kernel;
     int nranks = 0;
+    int lanes = 1;
 
     // A built-in, or a kernel of a .peal file.
     ir::Program program;
@@ -91,7 +94,8 @@ Collective expected_collective(std::string_view option, const std::string& expec
 std::optional<Collective> collective_of(const Target& target, const TargetOptions& options,
                                         const std::string& expect, const std::vector<Plan>& plans);
 
-std::vector<Plan> plans_for(const Target& target, const CompileOptions& options = {});
+// With as many lanes as the target has.
+std::vector<Plan> plans_for(const Target& target, CompileOptions options = {});
 
 // Throws Error(usage): the command line asks for something that cannot be.
 [[noreturn]] void bad_usage(const std::string& message);

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <map>
 #include <set>
+#include <string_view>
 #include <utility>
 
 #include <fmt/format.h>
@@ -43,7 +44,7 @@ public:
         diagram_.title = std::string(name(violation_.kind));
         if (!violation_.memory.empty()) diagram_.title += ": " + violation_.memory;
         diagram_.message = violation_.message;
-        choose_lanes();
+        choose_rails();
         for (const Step& step : violation_.schedule) add_step(step, false);
         for (const Step& step : violation_.steps) {
             if (!contains(violation_.schedule, step)) add_step(step, can_block(step));
@@ -54,18 +55,47 @@ public:
     }
 
 private:
-    void choose_lanes() {
+    void choose_rails() {
+        std::set<Rail> rails;
         std::set<std::int32_t> ranks;
-        for (const Step& step : violation_.schedule) see(step, ranks);
-        for (const Step& step : violation_.steps) see(step, ranks);
+        for (const std::vector<Step>* steps : {&violation_.schedule, &violation_.steps}) {
+            for (const Step& step : *steps) {
+                if (step.index >= 0) rails.insert(rail_of(step));
+                ranks.insert(step.rank);
+                several_calls_ |= step.call > 0;
+            }
+        }
         const auto nranks = static_cast<std::int32_t>(stages_.front().plans->size());
         for (std::int32_t rank = 0; rank < nranks; ++rank) {
-            (ranks.contains(rank) ? diagram_.lanes : diagram_.idle).push_back(rank);
+            const auto first = rails.lower_bound({rank, -1});
+            const bool has_rail = first != rails.end() && first->rank == rank;
+            if (!ranks.contains(rank)) {
+                diagram_.idle.push_back(rank);
+            } else if (!has_rail) {
+                rails.insert({rank, has_lanes(rank) ? 0 : -1});
+            }
         }
+        diagram_.rails.assign(rails.begin(), rails.end());
     }
-    void see(const Step& step, std::set<std::int32_t>& ranks) {
-        ranks.insert(step.rank);
-        several_calls_ |= step.call > 0;
+
+    bool has_lanes(std::int32_t rank) const {
+        return std::any_of(stages_.begin(), stages_.end(), [&](const CheckStage& stage) {
+            return !(*stage.plans)[static_cast<std::size_t>(rank)].lanes.empty();
+        });
+    }
+    Rail rail_of(const Step& step) const {
+        if (!has_lanes(step.rank)) return {step.rank};
+        const std::size_t lane =
+            plan_of(step, stages_).lane_of(static_cast<std::size_t>(step.index));
+        return {step.rank, static_cast<std::int32_t>(lane)};
+    }
+    // What the caller does is on the first rail of its rank.
+    std::size_t rail_number(const Step& step) const {
+        const auto found =
+            step.index < 0 ? std::find_if(diagram_.rails.begin(), diagram_.rails.end(),
+                                          [&](const Rail& rail) { return rail.rank == step.rank; })
+                           : std::find(diagram_.rails.begin(), diagram_.rails.end(), rail_of(step));
+        return static_cast<std::size_t>(found - diagram_.rails.begin());
     }
 
     // A wait that is involved and yet not part of the schedule has not passed.
@@ -92,7 +122,7 @@ private:
             event.kind = EventKind::caller;
             event.label = step.index == Step::kStages ? "caller stages" : "caller consumes";
         }
-        const std::size_t at = push(step.rank, std::move(event), accesses_of(step, stages_));
+        const std::size_t at = push(step, std::move(event), accesses_of(step, stages_));
         if (step.released_by >= 0) {
             diagram_.arrows.push_back({event_of_[static_cast<std::size_t>(step.released_by)], at});
         }
@@ -120,14 +150,14 @@ private:
     }
 
     void announce_call(const Step& step) {
-        const auto [entry, is_new] = call_of_.try_emplace(step.rank, step.call);
+        const auto [entry, is_new] = call_of_.try_emplace(rail_number(step), step.call);
         if (!several_calls_ || (!is_new && entry->second == step.call)) return;
         entry->second = step.call;
         Event event;
         event.kind = EventKind::call;
         event.label = fmt::format("call {}", step.call);
         if (stages_.size() > 1) event.label += ": " + plan_of(step, stages_).kernel;
-        push(step.rank, std::move(event), {});
+        push(step, std::move(event), {});
     }
 
     std::string label(const Step& step, const Instruction& what, bool blocked) const {
@@ -146,9 +176,8 @@ private:
         return source && what.line > 0 ? source->place(what.line) : "";
     }
 
-    std::size_t push(std::int32_t rank, Event event, std::vector<Access> accesses) {
-        const auto lane = std::find(diagram_.lanes.begin(), diagram_.lanes.end(), rank);
-        event.lane = static_cast<std::size_t>(lane - diagram_.lanes.begin());
+    std::size_t push(const Step& step, Event event, std::vector<Access> accesses) {
+        event.rail = rail_number(step);
         diagram_.events.push_back(std::move(event));
         accesses_.push_back(std::move(accesses));
         return diagram_.events.size() - 1;
@@ -159,9 +188,9 @@ private:
     Signals signals_;
     bool several_calls_ = false;
     Diagram diagram_;
-    std::vector<std::vector<Access>> accesses_;     // by event
-    std::vector<std::size_t> event_of_;             // by position in the schedule
-    std::map<std::int32_t, std::int32_t> call_of_;  // by rank
+    std::vector<std::vector<Access>> accesses_;    // by event
+    std::vector<std::size_t> event_of_;            // by position in the schedule
+    std::map<std::size_t, std::int32_t> call_of_;  // by rail
 };
 
 }  // namespace
@@ -171,27 +200,50 @@ Diagram diagram_of(const Violation& violation, const std::vector<CheckStage>& st
 }
 
 std::vector<std::string> meanwhile_lines(const Diagram& diagram) {
-    std::map<std::size_t, std::vector<std::int32_t>> ranks;  // by steps
-    for (const Meanwhile& each : diagram.meanwhile) ranks[each.steps].push_back(each.rank);
+    std::map<std::size_t, std::vector<Rail>> rails;  // by steps
+    for (const Meanwhile& each : diagram.meanwhile) rails[each.steps].push_back(each.rail);
     std::vector<std::string> lines;
-    for (const auto& [steps, who] : ranks) {
-        lines.push_back(fmt::format("{} meanwhile: {} step{}{}", ranks_text(who), steps,
+    for (const auto& [steps, who] : rails) {
+        lines.push_back(fmt::format("{} meanwhile: {} step{}{}", rails_text(who), steps,
                                     steps == 1 ? "" : "s", who.size() == 1 ? "" : " each"));
     }
     return lines;
 }
 
-std::string ranks_text(const std::vector<std::int32_t>& ranks) {
+namespace {
+
+// "rank 1", "ranks 1, 4..7"
+std::string numbers_text(std::string_view noun, const std::vector<std::int32_t>& numbers) {
     std::string text;
-    for (std::size_t first = 0; first < ranks.size();) {
+    for (std::size_t first = 0; first < numbers.size();) {
         std::size_t last = first;
-        while (last + 1 < ranks.size() && ranks[last + 1] == ranks[last] + 1) ++last;
+        while (last + 1 < numbers.size() && numbers[last + 1] == numbers[last] + 1) ++last;
         if (first > 0) text += ", ";
-        text += std::to_string(ranks[first]);
-        if (last > first) text += (last == first + 1 ? ", " : "..") + std::to_string(ranks[last]);
+        text += std::to_string(numbers[first]);
+        if (last > first) text += (last == first + 1 ? ", " : "..") + std::to_string(numbers[last]);
         first = last + 1;
     }
-    return (ranks.size() == 1 ? "rank " : "ranks ") + text;
+    return fmt::format("{}{} {}", noun, numbers.size() == 1 ? "" : "s", text);
+}
+
+}  // namespace
+
+std::string ranks_text(const std::vector<std::int32_t>& ranks) {
+    return numbers_text("rank", ranks);
+}
+
+std::string rails_text(const std::vector<Rail>& rails) {
+    std::map<std::int32_t, std::vector<std::int32_t>> lanes;  // of ranks that have several
+    std::vector<std::int32_t> ranks;
+    for (const Rail& rail : rails) {
+        rail.lane < 0 ? ranks.push_back(rail.rank) : lanes[rail.rank].push_back(rail.lane);
+    }
+    std::string text = ranks.empty() ? "" : ranks_text(ranks);
+    for (const auto& [rank, numbers] : lanes) {
+        text += fmt::format("{}rank {}, {}", text.empty() ? "" : "; ", rank,
+                            numbers_text("lane", numbers));
+    }
+    return text;
 }
 
 }  // namespace peal::draw

@@ -21,25 +21,25 @@ void close_rows(Diagram& diagram) {
 }
 
 Diagram focus_on_clash(const Diagram& diagram) {
-    std::vector<bool> clashes(diagram.lanes.size(), false);
+    std::vector<bool> clashes(diagram.rails.size(), false);
     for (const Event& event : diagram.events)
-        clashes[event.lane] = clashes[event.lane] || event.clash;
+        clashes[event.rail] = clashes[event.rail] || event.clash;
 
     Diagram less = diagram;
-    less.lanes.clear();
+    less.rails.clear();
     less.events.clear();
     less.arrows.clear();
-    std::vector<std::size_t> new_lane(diagram.lanes.size(), kDropped);
-    for (std::size_t lane = 0; lane < clashes.size(); ++lane) {
-        if (clashes[lane]) new_lane[lane] = less.lanes.size();
-        (clashes[lane] ? less.lanes : less.hidden).push_back(diagram.lanes[lane]);
+    std::vector<std::size_t> new_rail(diagram.rails.size(), kDropped);
+    for (std::size_t rail = 0; rail < clashes.size(); ++rail) {
+        if (clashes[rail]) new_rail[rail] = less.rails.size();
+        (clashes[rail] ? less.rails : less.hidden).push_back(diagram.rails[rail]);
     }
     std::vector<std::size_t> new_event(diagram.events.size(), kDropped);
     for (std::size_t i = 0; i < diagram.events.size(); ++i) {
-        if (!clashes[diagram.events[i].lane]) continue;
+        if (!clashes[diagram.events[i].rail]) continue;
         new_event[i] = less.events.size();
         less.events.push_back(diagram.events[i]);
-        less.events.back().lane = new_lane[diagram.events[i].lane];
+        less.events.back().rail = new_rail[diagram.events[i].rail];
     }
     for (const Arrow& arrow : diagram.arrows) {
         const std::size_t from = new_event[arrow.from], to = new_event[arrow.to];
@@ -47,8 +47,8 @@ Diagram focus_on_clash(const Diagram& diagram) {
         if (from != kDropped) {
             less.arrows.push_back({from, to});
         } else {
-            const std::int32_t rank = diagram.lanes[diagram.events[arrow.from].lane];
-            less.events[to].label += fmt::format(" (rank {})", rank);
+            const Rail& rail = diagram.rails[diagram.events[arrow.from].rail];
+            less.events[to].label += fmt::format(" ({})", rails_text({rail}));
         }
     }
     close_rows(less);

@@ -12,10 +12,10 @@ namespace {
 
 constexpr std::size_t kFew = 32;  // events that are drawn as they are
 
-std::size_t steps_of(const Diagram& diagram, std::int32_t rank) {
+std::size_t steps_of(const Diagram& diagram, const Rail& rail) {
     return static_cast<std::size_t>(
         std::count_if(diagram.events.begin(), diagram.events.end(), [&](const Event& event) {
-            return diagram.lanes[event.lane] == rank && event.kind != EventKind::call;
+            return diagram.rails[event.rail] == rail && event.kind != EventKind::call;
         }));
 }
 
@@ -23,13 +23,13 @@ std::size_t steps_of(const Diagram& diagram, std::int32_t rank) {
 Event several(const Event& last, std::size_t steps) {
     Event event;
     event.kind = EventKind::folded;
-    event.lane = last.lane;
+    event.rail = last.rail;
     event.row = last.row;
     event.label = fmt::format("{} steps", steps);
     return event;
 }
 
-// Puts runs of steps that do not matter together, lane by lane.
+// Puts runs of steps that do not matter together, rail by rail.
 class Folder {
 public:
     explicit Folder(const Diagram& diagram) : diagram_(diagram), matters_(diagram.events.size()) {
@@ -45,17 +45,17 @@ public:
     Diagram fold() && {
         Diagram less = diagram_;
         less.events.clear();
-        std::vector<std::size_t> run(diagram_.lanes.size(), 0);  // of steps that are put together
+        std::vector<std::size_t> run(diagram_.rails.size(), 0);  // of steps that are put together
         std::vector<std::size_t> new_event(diagram_.events.size());
-        const std::vector<std::size_t> next = next_in_lane();
+        const std::vector<std::size_t> next = next_in_rail();
         for (std::size_t i = 0; i < diagram_.events.size(); ++i) {
             Event event = diagram_.events[i];
             const bool ends = next[i] == kLast || matters_[next[i]];
-            if (!matters_[i] && (++run[event.lane] > 1 || !ends)) {
+            if (!matters_[i] && (++run[event.rail] > 1 || !ends)) {
                 if (!ends) continue;
-                event = several(event, run[event.lane]);
+                event = several(event, run[event.rail]);
             }
-            if (ends || matters_[i]) run[event.lane] = 0;
+            if (ends || matters_[i]) run[event.rail] = 0;
             new_event[i] = less.events.size();
             less.events.push_back(std::move(event));
         }
@@ -69,12 +69,12 @@ public:
 private:
     static constexpr std::size_t kLast = static_cast<std::size_t>(-1);
 
-    std::vector<std::size_t> next_in_lane() const {
+    std::vector<std::size_t> next_in_rail() const {
         std::vector<std::size_t> next(diagram_.events.size(), kLast);
-        std::vector<std::size_t> later(diagram_.lanes.size(), kLast);
+        std::vector<std::size_t> later(diagram_.rails.size(), kLast);
         for (std::size_t i = diagram_.events.size(); i-- > 0;) {
-            next[i] = later[diagram_.events[i].lane];
-            later[diagram_.events[i].lane] = i;
+            next[i] = later[diagram_.events[i].rail];
+            later[diagram_.events[i].rail] = i;
         }
         return next;
     }
@@ -88,8 +88,8 @@ private:
 Diagram folded(const Diagram& diagram) {
     if (diagram.events.size() <= kFew) return diagram;
     Diagram less = focus_on_clash(diagram);
-    for (const std::int32_t rank : less.hidden) {
-        less.meanwhile.push_back({rank, steps_of(diagram, rank)});
+    for (const Rail& rail : less.hidden) {
+        less.meanwhile.push_back({rail, steps_of(diagram, rail)});
     }
     less.hidden.clear();
     return Folder(less).fold();

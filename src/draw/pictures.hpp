@@ -22,7 +22,7 @@ struct TerminalOptions {
     bool unicode = true;
 };
 
-// Lines of at most `width` columns. Where the lanes do not fit beside each other, only those with a
+// Lines of at most `width` columns. Where the rails do not fit beside each other, only those with a
 // clash are drawn; where these do not fit either, the steps are listed one per line.
 std::string to_terminal(const Diagram& diagram, const TerminalOptions& options = {});
 

@@ -16,7 +16,7 @@ namespace {
 
 // In pixels; labels are set in a fixed-width face, so their width is known.
 constexpr double kMargin = 32;
-constexpr double kLeastLaneGap = 52;
+constexpr double kLeastRailGap = 52;
 constexpr double kLineHeight = 17;
 constexpr double kPlaceHeight = 13;
 constexpr double kBoxPadding = 7;
@@ -55,7 +55,7 @@ public:
         // The half keeps arrows of the two sides of a gap apart.
         for (const std::size_t channel : channels_) {
             const double channels = static_cast<double>(channel) + 0.5;
-            lane_gap_ = std::max(lane_gap_, 2 * kFirstChannel + kChannel * channels);
+            rail_gap_ = std::max(rail_gap_, 2 * kFirstChannel + kChannel * channels);
         }
         break_lines();
         place_boxes();
@@ -84,17 +84,17 @@ private:
                 widest = std::max(widest, width_of(line));
         }
         box_width_ = static_cast<double>(widest) * kMonoWidth + 2 * 10;
-        const auto lanes = static_cast<double>(diagram_.lanes.size());
-        const double content = lanes * box_width_ + (lanes - 1) * lane_gap_;
+        const auto rails = static_cast<double>(diagram_.rails.size());
+        const double content = rails * box_width_ + (rails - 1) * rail_gap_;
         width_ = std::max(content + 2 * kMargin, kLeastWidth);
-        first_lane_ = (width_ - content) / 2;
+        first_rail_ = (width_ - content) / 2;
         message_ = wrap(diagram_.message,
                         static_cast<std::size_t>((width_ - 2 * kMargin) / kProseWidth), 0, "…");
         top_ = kMargin + kTitleHeight + static_cast<double>(message_.size()) * kLineHeight + 16;
     }
 
-    double lane_left(std::size_t lane) const {
-        return first_lane_ + static_cast<double>(lane) * (box_width_ + lane_gap_);
+    double rail_left(std::size_t rail) const {
+        return first_rail_ + static_cast<double>(rail) * (box_width_ + rail_gap_);
     }
     double height_of(std::size_t event) const {
         const double place = diagram_.events[event].where.empty() ? 0 : kPlaceHeight;
@@ -113,7 +113,7 @@ private:
             const Event& event = diagram_.events[i];
             const double slack = heights[event.row] - height_of(i);
             boxes_.push_back(
-                {lane_left(event.lane), tops[event.row] + slack / 2, box_width_, height_of(i)});
+                {rail_left(event.rail), tops[event.row] + slack / 2, box_width_, height_of(i)});
         }
         bottom_ = rails_end_ = tops.back();
     }
@@ -132,13 +132,13 @@ private:
 
     std::string headers() const {
         std::string out;
-        for (std::size_t lane = 0; lane < diagram_.lanes.size(); ++lane) {
-            const Box box{lane_left(lane), top_, box_width_, kHeaderHeight};
+        for (std::size_t rail = 0; rail < diagram_.rails.size(); ++rail) {
+            const Box box{rail_left(rail), top_, box_width_, kHeaderHeight};
             out += fmt::format("<path d=\"M{:g},{:g}V{:g}\" class=\"rail\"/>\n", box.center(),
                                box.bottom(), rails_end_);
             out += svg_box(box, 6, "header");
             out += svg_text(box.center(), box.middle() + 5, "rank", "middle",
-                            ranks_text({diagram_.lanes[lane]}));
+                            rails_text({diagram_.rails[rail]}));
         }
         return out;
     }
@@ -184,10 +184,10 @@ private:
         return out;
     }
 
-    // Along the row of the notify to the side of the lane that waits, down to the wait, and in.
+    // Along the row of the notify to the side of the rail that waits, down to the wait, and in.
     std::string draw_arrow(const Arrow& arrow, double channel) const {
-        const std::size_t from = diagram_.events[arrow.from].lane;
-        const std::size_t to = diagram_.events[arrow.to].lane;
+        const std::size_t from = diagram_.events[arrow.from].rail;
+        const std::size_t to = diagram_.events[arrow.to].rail;
         const Box& start = boxes_[arrow.from];
         const Box& end = boxes_[arrow.to];
         const double side = from < to ? -1 : 1;  // of the wait's box
@@ -246,7 +246,7 @@ private:
     std::vector<std::vector<std::string>> labels_;  // lines, by event
     std::vector<std::string> message_;
     std::vector<Box> boxes_;  // by event
-    double lane_gap_ = kLeastLaneGap, box_width_ = 0, width_ = 0, first_lane_ = 0;
+    double rail_gap_ = kLeastRailGap, box_width_ = 0, width_ = 0, first_rail_ = 0;
     double top_ = 0, rails_end_ = 0, bottom_ = 0;
 };
 

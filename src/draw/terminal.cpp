@@ -18,7 +18,7 @@ namespace {
 constexpr std::size_t kIndent = 2;
 constexpr std::size_t kGap = 4;         // right of a label: room for an arrow to leave
 constexpr std::size_t kLeastGap = 2;    // where room is scarce
-constexpr std::size_t kNarrowest = 20;  // columns of a lane, with its gap
+constexpr std::size_t kNarrowest = 20;  // columns of a rail, with its gap
 
 struct Glyphs {
     std::string_view rail, notified, step, clash, call, folded;
@@ -31,14 +31,14 @@ constexpr Glyphs kUnicode = {"│", "┃", "●", "✗", "┄", "⋮", "─", "�
 constexpr Glyphs kAscii = {"|", "#", "*", "X", ".", ":", "-", ">",
                            "<", "+", "+", "+", "=", "+", "~"};
 
-// Lanes as wide as their labels ask for; the widest give way until all fit. Empty: they do not fit.
-std::vector<std::size_t> lane_widths(const Diagram& diagram, std::size_t room) {
+// Rails as wide as their labels ask for; the widest give way until all fit. Empty: they do not fit.
+std::vector<std::size_t> rail_widths(const Diagram& diagram, std::size_t room) {
     std::vector<std::size_t> widths;
-    for (const std::int32_t rank : diagram.lanes) {
-        widths.push_back(std::max(kNarrowest, ranks_text({rank}).size() + kGap));
+    for (const Rail& rail : diagram.rails) {
+        widths.push_back(std::max(kNarrowest, rails_text({rail}).size() + kGap));
     }
     for (const Event& event : diagram.events) {
-        widths[event.lane] = std::max(widths[event.lane], width_of(event.label) + 2 + kGap);
+        widths[event.rail] = std::max(widths[event.rail], width_of(event.label) + 2 + kGap);
     }
     while (std::accumulate(widths.begin(), widths.end(), std::size_t{0}) > room) {
         const auto widest = std::max_element(widths.begin(), widths.end());
@@ -68,14 +68,14 @@ public:
     }
 
 private:
-    // The columns of lane's labels end here.
-    std::size_t label_width(std::size_t lane) const {
-        return rails_[lane + 1] - rails_[lane] - 2 - kLeastGap;
+    // The columns of rail's labels end here.
+    std::size_t label_width(std::size_t rail) const {
+        return rails_[rail + 1] - rails_[rail] - 2 - kLeastGap;
     }
 
     void draw_header() {
-        for (std::size_t lane = 0; lane < diagram_.lanes.size(); ++lane) {
-            canvas_.put(0, rails_[lane], ranks_text({diagram_.lanes[lane]}), Style::bold);
+        for (std::size_t rail = 0; rail < diagram_.rails.size(); ++rail) {
+            canvas_.put(0, rails_[rail], rails_text({diagram_.rails[rail]}), Style::bold);
         }
     }
 
@@ -83,7 +83,7 @@ private:
     void place_lines() {
         std::vector<std::size_t> heights(diagram_.rows, 1);
         for (const Event& event : diagram_.events) {
-            labels_.push_back(wrap(event.label, label_width(event.lane), 2, glyphs_.ellipsis));
+            labels_.push_back(wrap(event.label, label_width(event.rail), 2, glyphs_.ellipsis));
             heights[event.row] = std::max(heights[event.row], labels_.back().size());
         }
         line_of_row_ = {1};
@@ -95,7 +95,7 @@ private:
     void draw_event(std::size_t index) {
         const Event& event = diagram_.events[index];
         const std::size_t line = line_of_row_[event.row];
-        const std::size_t rail = rails_[event.lane];
+        const std::size_t rail = rails_[event.rail];
         const Style style = event.clash                       ? Style::clash
                             : event.kind == EventKind::call   ? Style::bold
                             : event.kind == EventKind::caller ? Style::dim
@@ -116,16 +116,16 @@ private:
         const Event& from = diagram_.events[arrow.from];
         const Event& to = diagram_.events[arrow.to];
         const std::size_t line = line_of_row_[from.row];
-        const std::size_t target = rails_[to.lane];
-        if (from.lane < to.lane) {
-            const std::size_t start = rails_[from.lane] + 3 + width_of(labels_[arrow.from][0]);
+        const std::size_t target = rails_[to.rail];
+        if (from.rail < to.rail) {
+            const std::size_t start = rails_[from.rail] + 3 + width_of(labels_[arrow.from][0]);
             draw_shaft(line, start, target - 1);
             canvas_.put(line, target - 1, glyphs_.right, Style::signal);
-        } else if (from.lane > to.lane) {
-            draw_shaft(line, target + 2, rails_[from.lane]);
+        } else if (from.rail > to.rail) {
+            draw_shaft(line, target + 2, rails_[from.rail]);
             canvas_.put(line, target + 1, glyphs_.left, Style::signal);
         }
-        const std::size_t first = from.lane == to.lane ? line + 1 : line;
+        const std::size_t first = from.rail == to.rail ? line + 1 : line;
         for (std::size_t i = first; i < line_of_row_[to.row]; ++i) {
             if (canvas_.is_empty(i, target)) {
                 canvas_.put(i, target, glyphs_.notified, Style::signal);
@@ -141,9 +141,9 @@ private:
 
     void draw_rails() {
         for (std::size_t line = 1; line < line_of_row_.back(); ++line) {
-            for (std::size_t lane = 0; lane < diagram_.lanes.size(); ++lane) {
-                if (canvas_.is_empty(line, rails_[lane])) {
-                    canvas_.put(line, rails_[lane], glyphs_.rail, Style::dim);
+            for (std::size_t rail = 0; rail < diagram_.rails.size(); ++rail) {
+                if (canvas_.is_empty(line, rails_[rail])) {
+                    canvas_.put(line, rails_[rail], glyphs_.rail, Style::dim);
                 }
             }
         }
@@ -153,7 +153,7 @@ private:
     void draw_verdict() {
         std::set<std::size_t> rails;
         for (const Event& event : diagram_.events) {
-            if (event.clash) rails.insert(rails_[event.lane]);
+            if (event.clash) rails.insert(rails_[event.rail]);
         }
         if (rails.empty()) return;
         const std::size_t line = line_of_row_.back();
@@ -183,7 +183,7 @@ private:
     const TerminalOptions& options_;
     const Glyphs& glyphs_;
     Canvas canvas_;
-    std::vector<std::size_t> rails_;  // columns; one more than there are lanes
+    std::vector<std::size_t> rails_;  // their columns; one more than there are rails
     std::vector<std::vector<std::string>> labels_;
     std::vector<std::size_t> line_of_row_;
 };
@@ -191,9 +191,11 @@ private:
 // One step per line: "  4  rank 1  wait sig[0] >= 1 (after 2)".
 std::string to_list(const Diagram& diagram, const TerminalOptions& options, const Glyphs& glyphs) {
     Canvas canvas;
-    const std::size_t rank_width =
-        diagram.lanes.empty() ? 0 : ranks_text({diagram.lanes.back()}).size();
-    const std::size_t label_column = kIndent + 8 + rank_width;
+    std::size_t rail_width = 0;
+    for (const Rail& rail : diagram.rails) {
+        rail_width = std::max(rail_width, rails_text({rail}).size());
+    }
+    const std::size_t label_column = kIndent + 8 + rail_width;
     const std::size_t room = std::max(options.width, label_column + kNarrowest) - label_column;
     std::size_t line = 0;
     for (std::size_t i = 0; i < diagram.events.size(); ++i) {
@@ -205,7 +207,7 @@ std::string to_list(const Diagram& diagram, const TerminalOptions& options, cons
         const Style style = event.clash ? Style::clash : Style::plain;
         if (event.clash) canvas.put(line, 0, glyphs.clash, style);
         canvas.put(line, kIndent, fmt::format("{:>3}", i + 1), Style::dim);
-        canvas.put(line, kIndent + 5, ranks_text({diagram.lanes[event.lane]}), Style::bold);
+        canvas.put(line, kIndent + 5, rails_text({diagram.rails[event.rail]}), Style::bold);
         for (const std::string& text : wrap(label, room, 2, glyphs.ellipsis)) {
             canvas.put(line++, label_column, text, style);
         }
@@ -214,11 +216,10 @@ std::string to_list(const Diagram& diagram, const TerminalOptions& options, cons
     return canvas.to_string(options.color);
 }
 
-std::string ranks_line(std::string_view what, const std::vector<std::int32_t>& ranks,
-                       const TerminalOptions& options) {
-    if (ranks.empty()) return "";
+std::string who_line(std::string_view what, const std::string& who,
+                     const TerminalOptions& options) {
     std::string lines;
-    const std::string text = fmt::format("{}: {}", what, ranks_text(ranks));
+    const std::string text = fmt::format("{}: {}", what, who);
     for (const std::string& line : wrap(text, options.width - kIndent, 2, "")) {
         lines += fmt::format("{:{}}{}\n", "", kIndent, line);
     }
@@ -229,23 +230,26 @@ std::string ranks_line(std::string_view what, const std::vector<std::int32_t>& r
 
 std::string to_terminal(const Diagram& diagram, const TerminalOptions& options) {
     const Glyphs& glyphs = options.unicode ? kUnicode : kAscii;
-    // The gap right of the last lane stays empty.
+    // The gap right of the last rail stays empty.
     const std::size_t room = options.width + kLeastGap - std::min(options.width, kIndent);
     const auto draw = [&](const Diagram& what) {
-        const std::vector<std::size_t> widths = lane_widths(what, room);
+        const std::vector<std::size_t> widths = rail_widths(what, room);
         return widths.empty() ? "" : TextPicture(what, options, widths, glyphs).draw();
     };
     std::string text = draw(diagram);
     if (text.empty()) {
         const Diagram less = focus_on_clash(diagram);
         text = draw(less);
-        if (!text.empty()) text += ranks_line("take part, not drawn", less.hidden, options);
+        if (!text.empty() && !less.hidden.empty()) {
+            text += who_line("take part, not drawn", rails_text(less.hidden), options);
+        }
     }
     if (text.empty()) text = to_list(diagram, options, glyphs);
     for (const std::string& line : meanwhile_lines(diagram)) {
         text += fmt::format("{:{}}{}\n", "", kIndent, line);
     }
-    return text + ranks_line("not involved", diagram.idle, options);
+    if (diagram.idle.empty()) return text;
+    return text + who_line("not involved", ranks_text(diagram.idle), options);
 }
 
 }  // namespace peal::draw

@@ -94,6 +94,9 @@ ExprPtr nranks(Span span) {
     return span.line == 0 ? from_nowhere : of_domain(ops::kNranks, span);
 }
 
+ExprPtr lane(Span span) { return of_domain(ops::kLane, span); }
+ExprPtr nlanes(Span span) { return of_domain(ops::kNlanes, span); }
+
 StmtPtr let(VarPtr var, ExprPtr value, Span span) {
     Let node;
     node.var = std::move(var);

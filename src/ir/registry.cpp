@@ -193,6 +193,8 @@ std::vector<OpSpec> build_registry() {
          }},
         {ops::kRank, {{"context", context, none}}, {}, as_index},
         {ops::kNranks, {{"context", context, none}}, {}, as_index},
+        {ops::kLane, {{"context", context, none}}, {}, as_index},
+        {ops::kNlanes, {{"context", context, none}}, {}, as_index},
     };
     for (OpSpec& composite : composite_ops()) list.push_back(std::move(composite));
     return list;

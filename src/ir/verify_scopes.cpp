@@ -77,8 +77,15 @@ private:
                     fmt::format("the shape of window '{}' depends on rank", param.var->name),
                     "a window is symmetric: it has the same shape on every rank");
             }
+            if (call && call->op == ops::kLane) {
+                findings_.error(param.var->span,
+                                fmt::format("the shape of '{}' depends on lane", param.var->name),
+                                "the lanes of a rank share its memory; nlanes says how many they "
+                                "are");
+                return;
+            }
             if (call && call->op != ops::kRank && call->op != ops::kNranks &&
-                call->op != ops::kContext) {
+                call->op != ops::kNlanes && call->op != ops::kContext) {
                 findings_.error(param.var->span, fmt::format("the shape of '{}' uses {}",
                                                              param.var->name, call->op));
             }

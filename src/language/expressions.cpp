@@ -111,6 +111,12 @@ ir::ExprPtr Expressions::resolve(const syntax::Nranks&, const Span& span) {
     return ir::nranks(span);
 }
 
+ir::ExprPtr Expressions::resolve(const syntax::Lane&, const Span& span) { return ir::lane(span); }
+
+ir::ExprPtr Expressions::resolve(const syntax::Nlanes&, const Span& span) {
+    return ir::nlanes(span);
+}
+
 ir::ExprPtr Expressions::resolve(const syntax::Unary& node, const Span& span) {
     ir::ExprPtr operand =
         node.op == ir::UnaryOp::logical_not ? condition(*node.operand) : integer(*node.operand);

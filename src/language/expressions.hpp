@@ -73,6 +73,8 @@ private:
     ir::ExprPtr resolve(const syntax::Name& node, const Span& span);
     ir::ExprPtr resolve(const syntax::Rank& node, const Span& span);
     ir::ExprPtr resolve(const syntax::Nranks& node, const Span& span);
+    ir::ExprPtr resolve(const syntax::Lane& node, const Span& span);
+    ir::ExprPtr resolve(const syntax::Nlanes& node, const Span& span);
     ir::ExprPtr resolve(const syntax::Unary& node, const Span& span);
     ir::ExprPtr resolve(const syntax::Binary& node, const Span& span);
     ir::ExprPtr resolve(const syntax::Fold& node, const Span& span);

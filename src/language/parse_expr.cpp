@@ -168,6 +168,8 @@ ExprPtr Parser::word_atom() {
     if (token.is_name()) return name_or_call();
     if (token.is("rank")) return make(Rank{}, cursor_.take().span);
     if (token.is("nranks")) return make(Nranks{}, cursor_.take().span);
+    if (token.is("lane")) return make(Lane{}, cursor_.take().span);
+    if (token.is("nlanes")) return make(Nlanes{}, cursor_.take().span);
     if (token.is("inf") || token.is("nan")) return number(false);
     if (token.is("generation") || token.is("epoch")) return generation();
     if (token.is("log2")) return log2();
@@ -227,8 +229,8 @@ Argument Parser::argument() {
         cursor_.take();
         const Token& word = cursor_.peek();
         const bool alone = cursor_.peek(1).is(",") || cursor_.peek(1).is(")");
-        const bool has_value =
-            word.is("rank") || word.is("nranks") || word.is("inf") || word.is("nan");
+        const bool has_value = word.is("rank") || word.is("nranks") || word.is("lane") ||
+                               word.is("nlanes") || word.is("inf") || word.is("nan");
         if (word.kind == Kind::word && alone && !has_value) {
             argument.value = make(Name{std::string(word.text)}, cursor_.take().span);
             return argument;

@@ -112,6 +112,8 @@ bool asks_own_context(const ir::Call& call) {
 Piece piece(const ir::Call& node) {
     if (node.op == ir::ops::kRank && asks_own_context(node)) return {"rank"};
     if (node.op == ir::ops::kNranks && asks_own_context(node)) return {"nranks"};
+    if (node.op == ir::ops::kLane && asks_own_context(node)) return {"lane"};
+    if (node.op == ir::ops::kNlanes && asks_own_context(node)) return {"nlanes"};
     const ir::OpSpec* spec = ir::find_op(node.op);
     std::vector<std::string> arguments;
     for (std::size_t i = 0; i < node.operands.size(); ++i) {

@@ -40,6 +40,8 @@ struct Name {  // also the word of an attribute: op=sum
 };
 struct Rank {};
 struct Nranks {};
+struct Lane {};
+struct Nlanes {};
 struct Unary {
     ir::UnaryOp op;
     ExprPtr operand;
@@ -76,7 +78,8 @@ struct Index {  // base[i, j]
 struct Expr {
     Span span;
     int depth = 1;  // of the tree below
-    std::variant<Integer, Real, Name, Rank, Nranks, Unary, Binary, Fold, Call, At, Slice, Index>
+    std::variant<Integer, Real, Name, Rank, Nranks, Lane, Nlanes, Unary, Binary, Fold, Call, At,
+                 Slice, Index>
         node;
 };
 

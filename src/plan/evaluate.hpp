@@ -2,6 +2,7 @@
 // Evaluating the expressions of a kernel once rank, rank count, sizes and scalars are known.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <span>
 #include <string>
@@ -61,6 +62,8 @@ protected:
         : source_(source), variables_(slots), results_(memos) {}
 
     void define(Slot variable, KernelValue value) { variables_[variable] = {value, ++clock_}; }
+    // The kernel begins anew: a variable of those before it has changed.
+    void forget() { std::fill(results_.begin(), results_.end(), Result{}); }
 
     virtual KernelValue call(const Expression& call) = 0;
     // Added to every message: "rank 1 of 4".

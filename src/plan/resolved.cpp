@@ -64,6 +64,7 @@ public:
                 {&param, slot_of(*param.var), is_signal, all(param.var->type.shape)});
         }
         result.body = body(kernel.body);
+        result.asks_lane = asks_lane_;
         result.slots = next_slot_;
         result.memos = next_memo_;
         result.expressions = std::move(expressions_);
@@ -235,6 +236,11 @@ private:
     void fill(Expression& result, const ir::Call& expr) {
         if (expr.op == ir::ops::kRank) return make_variable(result, kRankSlot);
         if (expr.op == ir::ops::kNranks) return make_variable(result, kNranksSlot);
+        if (expr.op == ir::ops::kNlanes) return make_variable(result, kNlanesSlot);
+        if (expr.op == ir::ops::kLane) {
+            asks_lane_ = true;
+            return make_variable(result, kLaneSlot);
+        }
         result.primitive = primitive_of(expr.op);
         result.operands = all(expr.operands);
         if (result.primitive == Primitive::notify) {
@@ -252,7 +258,8 @@ private:
     }
 
     std::unordered_map<std::string_view, Slot> slots_;
-    Slot next_slot_ = kNranksSlot + 1;
+    Slot next_slot_ = kLaneSlot + 1;
+    bool asks_lane_ = false;
     Memo next_memo_ = 0;
     int folds_ = 0;  // around the expression that is being resolved
     std::deque<Expression> expressions_;

@@ -19,6 +19,8 @@ namespace peal::plan {
 using Slot = std::uint32_t;
 inline constexpr Slot kRankSlot = 0;
 inline constexpr Slot kNranksSlot = 1;
+inline constexpr Slot kNlanesSlot = 2;
+inline constexpr Slot kLaneSlot = 3;
 
 enum class Primitive : std::uint8_t {
     none,  // not a primitive op
@@ -141,6 +143,7 @@ struct ResolvedKernel {
     };
     std::vector<Symbol> symbols;
     Body body;
+    bool asks_lane = false;
     Slot slots = 0;  // how many there are
     Memo memos = 0;
     std::deque<Expression> expressions;  // stable: everything above points into it

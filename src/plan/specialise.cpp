@@ -42,6 +42,20 @@ void require_rank(int rank, int nranks) {
     }
 }
 
+// Lanes that all do the same would do it on the same memory at once.
+void require_lanes(const ResolvedKernel& kernel, int lanes) {
+    if (lanes < 1 || lanes > kMaxLanes) {
+        throw Error(Fault::usage, fmt::format("expected 1..{} lanes, found {}", kMaxLanes, lanes));
+    }
+    if (lanes > 1 && !kernel.asks_lane) {
+        throw Error(
+            Fault::usage,
+            fmt::format("kernel {} does not ask for `lane`: {} lanes would all do the same; "
+                        "compile it with one",
+                        kernel.origin->name, lanes));
+    }
+}
+
 }  // namespace
 
 Specialiser::Specialiser(const ResolvedKernel& kernel, const Bindings& bindings, int rank,
@@ -57,13 +71,46 @@ Specialiser::Specialiser(const ResolvedKernel& kernel, const Bindings& bindings,
     if (kernel.source) notes_ = std::make_shared<PlanNotes>();
     define(kRankSlot, AffineInteger{rank, 0, 0});
     define(kNranksSlot, AffineInteger{nranks, 0, 0});
+    define(kNlanesSlot, AffineInteger{options.lanes, 0, 0});
     bind_parameters();
 }
 
 Plan Specialiser::run() && {
-    run_body(kernel_.body);
+    std::uint64_t tile_bytes = 0;
+    std::vector<std::int64_t> advance = plan_.advance;
+    for (int lane = 0; lane < options_.lanes; ++lane) {
+        run_lane(lane);
+        tile_bytes = std::max(tile_bytes, plan_.tile_bytes);
+        for (std::size_t b = 0; b < advance.size(); ++b) {
+            if (plan_.advance[b] == 0 || plan_.advance[b] == advance[b]) continue;
+            if (advance[b] != 0) fail_advance(b, advance[b]);
+            advance[b] = plan_.advance[b];
+        }
+    }
+    plan_.tile_bytes = tile_bytes;
+    plan_.advance = std::move(advance);
     plan_.notes = std::move(notes_);
     return std::move(plan_);
+}
+
+// Each lane has tile memory of its own, and says by itself how far it moves a generation on.
+void Specialiser::run_lane(int lane) {
+    lane_ = lane;
+    if (lane > 0) {
+        plan_.lanes.push_back(static_cast<std::uint32_t>(plan_.instructions.size()));
+        forget();
+    }
+    define(kLaneSlot, AffineInteger{lane, 0, 0});
+    plan_.tile_bytes = 0;
+    std::fill(plan_.advance.begin(), plan_.advance.end(), 0);
+    run_body(kernel_.body);
+}
+
+void Specialiser::fail_advance(std::size_t signal, std::int64_t before) const {
+    throw Error(Fault::program,
+                fmt::format("{}: it advances '{}' by {}, a lane before it by {}: those lanes that "
+                            "advance a signal advance it by the same amount",
+                            who(), plan_.buffers[signal].name, plan_.advance[signal], before));
 }
 
 void Specialiser::run_body(const Body& body) {
@@ -151,7 +198,9 @@ void Specialiser::count_round(Span where) {
 }
 
 std::string Specialiser::who() const {
-    return fmt::format("kernel {}, rank {} of {}", plan_.kernel, plan_.rank, plan_.nranks);
+    const std::string lane =
+        options_.lanes == 1 ? "" : fmt::format(", lane {} of {}", lane_, options_.lanes);
+    return fmt::format("kernel {}, rank {} of {}{}", plan_.kernel, plan_.rank, plan_.nranks, lane);
 }
 
 const std::string& Specialiser::signal_name(std::uint16_t signal) const {
@@ -161,6 +210,7 @@ const std::string& Specialiser::signal_name(std::uint16_t signal) const {
 Plan specialise(const ResolvedKernel& kernel, const Bindings& bindings, int rank, int nranks,
                 const CompileOptions& options) {
     require_rank(rank, nranks);
+    require_lanes(kernel, options.lanes);
     require_time(options, rank, nranks);
     require_bindings(kernel, bindings);
     return Specialiser(kernel, bindings, rank, nranks, options).run();

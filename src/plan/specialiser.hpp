@@ -29,6 +29,8 @@ private:
     std::uint64_t product(const Parameter& parameter, const std::vector<std::int64_t>& shape) const;
 
     // ---- control flow (specialise.cpp)
+    void run_lane(int lane);
+    [[noreturn]] void fail_advance(std::size_t signal, std::int64_t before) const;
     void run_body(const Body& body);
     void carry_out(const Definition& definition, Span span);
     void carry_out(const Command& command, Span span);
@@ -90,6 +92,7 @@ private:
     std::vector<OpenLoop> loops_;
     std::deque<Table> tables_;  // stable: variables point into it
     std::uint64_t rounds_ = 0;
+    int lane_ = 0;  // that is being written down
 };
 
 }  // namespace peal::plan

@@ -5,6 +5,7 @@
 #include <array>
 #include <filesystem>
 #include <fstream>
+#include <iterator>
 #include <map>
 #include <set>
 #include <sstream>
@@ -102,12 +103,16 @@ public:
 
     Plan trace(int rank) {
         const AddressSpace addresses(layout_, rank, nranks_);
-        const KernelRun run{&kernel_, &parameters_, &layout_,     &addresses,
-                            rank,     nranks_,      generations_, options_};
-        const Recording recording = record(run);
-        Transcript transcript = transcribe(recording, run);
-        name_lines(transcript, recording);
-        return plan(rank, std::move(transcript));
+        Plan plan = empty_plan(rank);
+        for (int block = 0; block < options_.blocks; ++block) {
+            const KernelRun run{&kernel_, &parameters_, &layout_, &addresses, rank,
+                                nranks_,  generations_, options_, block};
+            const Recording recording = record(run);
+            Transcript transcript = transcribe(recording, run);
+            name_lines(transcript, recording);
+            add_lane(plan, std::move(transcript), block);
+        }
+        return plan;
     }
 
 private:
@@ -119,14 +124,20 @@ private:
         }
     }
 
-    Plan plan(int rank, Transcript transcript) const {
+    static void add_lane(Plan& plan, Transcript transcript, int block) {
+        std::vector<Instruction>& list = plan.instructions;
+        if (block > 0) plan.lanes.push_back(static_cast<std::uint32_t>(list.size()));
+        plan.tile_bytes = std::max(plan.tile_bytes, transcript.tile_bytes);
+        list.insert(list.end(), std::make_move_iterator(transcript.instructions.begin()),
+                    std::make_move_iterator(transcript.instructions.end()));
+    }
+
+    Plan empty_plan(int rank) const {
         Plan plan;
         plan.kernel = kernel_.name();
         plan.rank = rank;
         plan.nranks = nranks_;
         plan.buffers = layout_.buffers;
-        plan.tile_bytes = transcript.tile_bytes;
-        plan.instructions = std::move(transcript.instructions);
         plan.advance = layout_.advance;
         return plan;
     }
@@ -140,10 +151,14 @@ private:
     SourceBook& book_;
 };
 
-void check_counts(int nranks, int calls) {
-    if (calls < 1) {
+void check_counts(int nranks, const TraceOptions& options) {
+    if (options.calls < 1) {
         throw Error(Fault::usage,
-                    fmt::format("a kernel is traced for 1 call or more, found {}", calls));
+                    fmt::format("a kernel is traced for 1 call or more, found {}", options.calls));
+    }
+    if (options.blocks < 1 || options.blocks > kMaxLanes) {
+        throw Error(Fault::usage,
+                    fmt::format("a rank has 1 to {} blocks, found {}", kMaxLanes, options.blocks));
     }
     if (nranks >= 1 && nranks <= static_cast<int>(COMM_MAX_RANK_NUM)) return;
     throw Error(Fault::usage,
@@ -154,7 +169,7 @@ void check_counts(int nranks, int calls) {
 
 std::vector<Plan> trace(const Kernel& kernel, const std::vector<Parameter>& parameters, int nranks,
                         const TraceOptions& options) {
-    check_counts(nranks, options.calls);
+    check_counts(nranks, options);
     const Layout layout(parameters);
     SourceBook book(kernel);
     RankTracer tracer(kernel, parameters, layout, nranks, options, book);

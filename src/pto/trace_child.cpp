@@ -70,6 +70,9 @@ public:
         if (dlinfo(library, RTLD_DI_LINKMAP, &map) == 0) library_base_ = map->l_addr;
         const auto entry = reinterpret_cast<Entry>(dlsym(library, "kernel_entry"));
         reinterpret_cast<Attach>(dlsym(library, "peal_pto_attach"))(&Child::take);
+        using BeBlock = void (*)(std::int64_t, std::int64_t);
+        reinterpret_cast<BeBlock>(dlsym(library, "peal_pto_be_block"))(run_.block,
+                                                                       run_.options.blocks);
         catch_faults();
         for (const std::int64_t generation : run_.generations) call(entry, generation);
         progress_.began = ChildClock::now();
@@ -183,8 +186,8 @@ private:
     [[noreturn]] void say_sentence(const device::Operation& operation,
                                    fmt::format_string<Args...> format, Args&&... args) const {
         say_message(Message::sentence,
-                    fmt::format("{}, rank {}: {}: {}", place_of(operation), run_.rank,
-                                operation.name, fmt::format(format, std::forward<Args>(args)...)));
+                    fmt::format("{}, {}: {}: {}", place_of(operation), run_.who(), operation.name,
+                                fmt::format(format, std::forward<Args>(args)...)));
         _exit(0);
     }
 
@@ -450,7 +453,7 @@ private:
     [[noreturn]] void fail(fmt::format_string<Args...> format, Args&&... args) const {
         const std::int64_t generation = progress_.generation;
         throw Error(Fault::program,
-                    fmt::format("{}, rank {}{}: {}", run_.kernel->path(), run_.rank,
+                    fmt::format("{}, {}{}: {}", run_.kernel->path(), run_.who(),
                                 generation == 0 ? "" : fmt::format(", generation {}", generation),
                                 fmt::format(format, std::forward<Args>(args)...)));
     }

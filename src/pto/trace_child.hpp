@@ -26,7 +26,7 @@ struct Recording {
     std::vector<std::string> files;
 };
 
-// One rank of a kernel.
+// One rank of a kernel, or one of its blocks.
 struct KernelRun {
     const Kernel* kernel = nullptr;
     const std::vector<Parameter>* parameters = nullptr;
@@ -36,6 +36,13 @@ struct KernelRun {
     int nranks = 1;
     std::vector<std::int64_t> generations = {0};  // 0, or 0, 1 and others
     TraceOptions options;
+    int block = 0;
+
+    // "rank 1", and of several blocks "rank 1, block 0".
+    std::string who() const {
+        const std::string text = "rank " + std::to_string(rank);
+        return options.blocks == 1 ? text : text + ", block " + std::to_string(block);
+    }
 };
 
 // Runs the kernel for each generation, one after another in one process. Throws Error(program) when

@@ -53,9 +53,9 @@ private:
     template <class... Args>
     [[noreturn]] void fail(fmt::format_string<Args...> format, Args&&... args) const {
         const std::string& file = recording_.files[recording_.operations[number_].file];
-        throw Error(Fault::program, fmt::format("{}:{}, rank {}: {}: {}",
+        throw Error(Fault::program, fmt::format("{}:{}, {}: {}: {}",
                                                 std::filesystem::path(file).filename().string(),
-                                                operation().line, run_.rank, operation().name,
+                                                operation().line, run_.who(), operation().name,
                                                 fmt::format(format, std::forward<Args>(args)...)));
     }
 

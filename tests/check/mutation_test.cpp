@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-// Every built-in recipe is as strong as it must be and no stronger: break its plans in every small
-// way, and the checker finds it.
+// Every built-in recipe, and every example with lanes, is as strong as it must be and no stronger:
+// break its plans in every small way, and the checker finds it.
 #include <gtest/gtest.h>
 
 #include <algorithm>
 #include <functional>
 
 #include "check/call_sequence.hpp"
+#include "peal/compile.hpp"
 #include "peal/error.hpp"
+#include "peal/program.hpp"
 
 namespace peal {
 namespace mutation_test {
@@ -45,18 +47,21 @@ using Visit = std::function<void(const Mutant&)>;
 void mutate_sync(const std::vector<Plan>& plans, int rank, std::size_t i, const Visit& visit) {
     const Plan& plan = plans[static_cast<std::size_t>(rank)];
     const std::string text = to_text(plan.instructions[i], plan);
-    const auto with = [&](Change change,
-                          const std::function<void(std::vector<Instruction>&)>& edit) {
+    const auto with = [&](Change change, const std::function<void(Plan&)>& edit) {
         Mutant mutant{change, rank, i, text, plans};
-        edit(mutant.plans[static_cast<std::size_t>(rank)].instructions);
+        edit(mutant.plans[static_cast<std::size_t>(rank)]);
         visit(mutant);
     };
-    with(Change::deleted,
-         [&](auto& list) { list.erase(list.begin() + static_cast<std::ptrdiff_t>(i)); });
-    if (i > 0) with(Change::earlier, [&](auto& list) { std::swap(list[i], list[i - 1]); });
-    if (i + 1 < plan.instructions.size()) {
-        with(Change::later, [&](auto& list) { std::swap(list[i], list[i + 1]); });
-    }
+    with(Change::deleted, [&](Plan& changed) {
+        changed.instructions.erase(changed.instructions.begin() + static_cast<std::ptrdiff_t>(i));
+        for (std::uint32_t& begin : changed.lanes) begin -= begin > i ? 1 : 0;
+    });
+    const std::size_t lane = plan.lane_of(i);
+    const auto swapped = [](std::size_t a, std::size_t b) {
+        return [=](Plan& changed) { std::swap(changed.instructions[a], changed.instructions[b]); };
+    };
+    if (i > plan.lane_begin(lane)) with(Change::earlier, swapped(i, i - 1));
+    if (i + 1 < plan.lane_end(lane)) with(Change::later, swapped(i, i + 1));
 }
 
 void mutate_ranges(const std::vector<Plan>& plans, int rank, std::size_t i, const Visit& visit) {
@@ -157,6 +162,32 @@ void make_several_chunks(Collective& collective, int nranks) {
     std::fill(collective.counts.begin(), collective.counts.end(), 6);
 }
 
+// Each mutant of the plans, which prove themselves, is found or is one of those that order as much.
+void expect_found_or_equivalent(const std::string& what, const std::vector<Plan>& plans,
+                                const std::function<bool(const std::vector<Plan>&)>& proves,
+                                bool is_paced) {
+    ASSERT_TRUE(proves(plans));
+    int found = 0;
+    int equivalent = 0;
+    for_each_mutant(plans, [&](const Mutant& mutant) {
+        if (!proves(mutant.plans)) {
+            ++found;
+            return;
+        }
+        ++equivalent;
+        // A sync that moves past another sync, or past data that it does not guard, orders as much
+        // as it must. Nothing else may be left out or moved.
+        const bool moved = mutant.change == Change::earlier || mutant.change == Change::later;
+        const bool paced = mutant.change == Change::deleted && is_paced;
+        EXPECT_TRUE(moved || later_notify_stands_in(mutant, plans) || paced)
+            << "still proves: " << (mutant.change == Change::deleted ? "without " : "shifted ")
+            << "rank " << mutant.rank << ", instruction " << mutant.index << ": " << mutant.text;
+    });
+    testing::Test::RecordProperty("found", found);
+    testing::Test::RecordProperty("equivalent", equivalent);
+    std::cout << what << ": " << found << " found, " << equivalent << " equivalent\n";
+}
+
 class Mutation : public testing::TestWithParam<Case> {};
 
 TEST_P(Mutation, IsFoundOrEquivalent) {
@@ -175,28 +206,49 @@ TEST_P(Mutation, IsFoundOrEquivalent) {
     trial.next.recipe = "mesh";
     trial.next.count = collective.count * static_cast<std::uint64_t>(GetParam().nranks);
     trial.next_plans = compile(trial.next, GetParam().nranks);
-    ASSERT_TRUE(trial.proves(plans));
-    int found = 0;
-    int equivalent = 0;
-    for_each_mutant(plans, [&](const Mutant& mutant) {
-        if (!trial.proves(mutant.plans)) {
-            ++found;
-            return;
-        }
-        ++equivalent;
-        // A sync that moves past another sync, or past data that it does not guard, orders as much
-        // as it must. Nothing else may be left out or moved.
-        const bool moved = mutant.change == Change::earlier || mutant.change == Change::later;
-        const bool paced = mutant.change == Change::deleted && is_pacing(collective);
-        EXPECT_TRUE(moved || later_notify_stands_in(mutant, plans) || paced)
-            << "still proves: " << (mutant.change == Change::deleted ? "without " : "shifted ")
-            << "rank " << mutant.rank << ", instruction " << mutant.index << ": " << mutant.text;
-    });
-    RecordProperty("found", found);
-    RecordProperty("equivalent", equivalent);
-    std::cout << name(collective.kind) << " " << collective.recipe << " " << GetParam().nranks
-              << ": " << found << " found, " << equivalent << " equivalent\n";
+    const std::string what = std::string(name(collective.kind)) + " " + collective.recipe + " " +
+                             std::to_string(GetParam().nranks);
+    expect_found_or_equivalent(
+        what, plans, [&](const std::vector<Plan>& mutant) { return trial.proves(mutant); },
+        is_pacing(collective));
 }
+
+struct LaneCase {
+    CollectiveKind kind;
+    std::string kernel;
+    int lanes;
+};
+
+class LaneMutation : public testing::TestWithParam<LaneCase> {};
+
+// Call after call on the same windows.
+TEST_P(LaneMutation, IsFoundOrEquivalent) {
+    constexpr int kRanks = 3;
+    Collective collective;
+    collective.kind = GetParam().kind;
+    collective.count = 7;
+    CompileOptions options;
+    options.lanes = GetParam().lanes;
+    Bindings bindings;
+    bindings.integers["n"] = static_cast<std::int64_t>(collective.count);
+    const ir::Program program =
+        parse_file(PEAL_SOURCE_DIR "/examples/" + GetParam().kernel + ".peal");
+    const std::vector<Plan> plans = compile(program, GetParam().kernel, bindings, kRanks, options);
+    const Meaning meaning = meaning_of(collective, plans);
+    const auto proves = [&](const std::vector<Plan>& mutant) {
+        return Trial::is_proved({{&mutant, &meaning, {}}});
+    };
+    expect_found_or_equivalent(GetParam().kernel + " " + std::to_string(GetParam().lanes), plans,
+                               proves, false);
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    All, LaneMutation,
+    testing::Values(LaneCase{CollectiveKind::allreduce, "lanes_allreduce", 2},
+                    LaneCase{CollectiveKind::allreduce, "lanes_allreduce", 3},
+                    LaneCase{CollectiveKind::all_to_all, "lanes_all_to_all", 2},
+                    LaneCase{CollectiveKind::all_to_all, "lanes_all_to_all", 3}),
+    [](const auto& info) { return info.param.kernel + "_" + std::to_string(info.param.lanes); });
 
 INSTANTIATE_TEST_SUITE_P(All, Mutation, testing::ValuesIn(cases()), [](const auto& info) {
     return std::string(name(info.param.kind)) + "_" + info.param.recipe + "_" +

@@ -263,6 +263,42 @@ TEST(Examples, GiveGoldenOnEveryRankCount) {
     }
 }
 
+// Lanes change who does what, and no bit of the result: in process in any order, by processes of
+// which each carries the lanes of its rank, and on devices.
+TEST(Examples, GiveGoldenOnEveryNumberOfLanes) {
+    const std::vector<Example> examples = {{"lanes_allreduce.peal", "allreduce"},
+                                           {"lanes_all_to_all.peal", "all_to_all"}};
+    for (const Example& example : examples) {
+        for (const char* lanes : {"1", "2", "3", "5"}) {
+            for (const std::vector<std::string>& where :
+                 {std::vector<std::string>{"--seed", "3"}, {"--processes"}, {"-p", "a2a3sim"}}) {
+                std::vector<std::string> arguments = {"run",      "examples/" + example.file,
+                                                      "-n",       "3",
+                                                      "--lanes",  lanes,
+                                                      "--set",    "n=13",
+                                                      "--calls",  "3",
+                                                      "--expect", example.collective};
+                arguments.insert(arguments.end(), where.begin(), where.end());
+                const Ran ran = peal(arguments);
+                EXPECT_EQ(ran.exit_code, 0)
+                    << example.file << ", " << lanes << " lanes, " << where.front() << "\n"
+                    << ran.out << ran.err;
+            }
+            const Ran checked = peal({"check", "examples/" + example.file, "-n", "1..4", "--lanes",
+                                      lanes, "--expect", example.collective, "--no-store"});
+            EXPECT_EQ(checked.exit_code, 0) << checked.out << checked.err;
+        }
+    }
+}
+
+TEST(PealRun, LanesAreForKernelsThatAskForThem) {
+    const Ran ran = peal({"run", "examples/mesh_allreduce.peal", "-n", "2", "--lanes", "2"});
+    EXPECT_EQ(ran.exit_code, 2);
+    EXPECT_EQ(ran.err,
+              "peal: kernel mesh_allreduce does not ask for `lane`: 2 lanes would all do the same; "
+              "compile it with one\n");
+}
+
 TEST(PealShow, TextParsesBack) {
     const Ran shown = peal({"show", "examples/ring_allreduce.peal", "--lowered"});
     EXPECT_EQ(shown.exit_code, 0) << shown.err;

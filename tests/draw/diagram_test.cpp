@@ -35,7 +35,7 @@ std::size_t clashes(const Diagram& diagram) {
 TEST(Diagram, ShowsWhoDoesWhatInWhichCall) {
     const Diagram diagram = overwritten_window(2).diagram();
     EXPECT_EQ(diagram.title, "data race: data@1[0..64)");
-    EXPECT_THAT(diagram.lanes, ElementsAre(0, 1));
+    EXPECT_THAT(diagram.rails, ElementsAre(Rail{0}, Rail{1}));
     EXPECT_THAT(
         labels(diagram),
         ElementsAre("call 0", "caller stages", "copy data <- inp", "notify sig[0]@1 += 1", "call 0",
@@ -43,6 +43,34 @@ TEST(Diagram, ShowsWhoDoesWhatInWhichCall) {
                     "wait sig[0] >= 1", "sum out <- data@0..1", "caller consumes", "call 1",
                     "caller stages", "sum out <- data@0..1", "copy data <- inp"));
     EXPECT_EQ(diagram.events[3].detail, "rank 0, call 0: notify sig[0]@1 += 1");
+}
+
+// A rank of several lanes is a group of rails; what its caller does is on the first of them, above
+// or below all that the lanes do.
+TEST(Diagram, LanesOfARankStandSideBySide) {
+    Scene scene(2);
+    const auto data = scene.plans.window("data", 8);
+    const auto out = scene.plans.argument("out", Direction::out, 8);
+    const auto sig = scene.plans.signal("sig", 1, 1);
+    scene.plans.on(0).fill({data, 0, 0, 8}, 1);
+    scene.plans.next_lane(0).set(sig, 0, 0, now(1));
+    scene.plans.next_lane(0).wait(sig, 0, now(1)).copy({out, 0, 0, 8}, {data, 0, 0, 8});
+    scene.step(0, 0, Step::kStages);
+    const std::int32_t rung = scene.step(0, 0, 1);
+    scene.step(0, 0, 2, rung);
+    scene.step(0, 0, 0);
+    scene.step(0, 0, 3);
+    scene.involve(0, 0, 0);
+    scene.involve(0, 0, 3);
+    const Diagram diagram = scene.diagram();
+    EXPECT_THAT(diagram.rails, ElementsAre(Rail{0, 0}, Rail{0, 1}, Rail{0, 2}));
+    EXPECT_THAT(diagram.idle, ElementsAre(1));
+    std::vector<std::pair<std::size_t, std::size_t>> places;
+    for (const Event& event : diagram.events) places.emplace_back(event.row, event.rail);
+    EXPECT_THAT(places, ElementsAre(std::pair(0u, 0u), std::pair(1u, 1u), std::pair(2u, 2u),
+                                    std::pair(3u, 0u), std::pair(3u, 2u)));
+    EXPECT_EQ(rails_text(diagram.rails), "rank 0, lanes 0..2");
+    EXPECT_EQ(rails_text({{0}, {1}, {2, 1}, {2, 4}}), "ranks 0, 1; rank 2, lanes 1, 4");
 }
 
 TEST(Diagram, WhatClashesIsMarkedAndSharesTheLastRow) {
@@ -72,14 +100,14 @@ TEST(Diagram, NothingIsDrawnTwiceInOnePlaceOrUnderAnArrow) {
         const Diagram diagram = overwritten_window(nranks).diagram();
         std::set<std::pair<std::size_t, std::size_t>> taken;
         for (const Event& event : diagram.events) {
-            EXPECT_TRUE(taken.emplace(event.row, event.lane).second) << event.label;
+            EXPECT_TRUE(taken.emplace(event.row, event.rail).second) << event.label;
         }
         for (const Arrow& arrow : diagram.arrows) {
             const Event& from = diagram.events[arrow.from];
-            const std::size_t target = diagram.events[arrow.to].lane;
-            for (std::size_t lane = std::min(from.lane, target);
-                 lane <= std::max(from.lane, target); ++lane) {
-                EXPECT_EQ(taken.contains({from.row, lane}), lane == from.lane);
+            const std::size_t target = diagram.events[arrow.to].rail;
+            for (std::size_t rail = std::min(from.rail, target);
+                 rail <= std::max(from.rail, target); ++rail) {
+                EXPECT_EQ(taken.contains({from.row, rail}), rail == from.rail);
             }
         }
     }
@@ -151,7 +179,7 @@ TEST(Diagram, RanksThatTakeNoPartHaveNoLane) {
     scene.involve(0, 3, 0);
     scene.violation.kind = ViolationKind::out_of_range;
     const Diagram diagram = scene.diagram();
-    EXPECT_THAT(diagram.lanes, ElementsAre(3));
+    EXPECT_THAT(diagram.rails, ElementsAre(Rail{3}));
     EXPECT_THAT(diagram.idle, ElementsAre(0, 1, 2, 4, 5));
     EXPECT_EQ(diagram.rows, 1u);
     EXPECT_EQ(clashes(diagram), 1u);
@@ -170,9 +198,9 @@ TEST(Channels, ArrowsBesideEachOtherDoNotMeet) {
         for (std::size_t j = 0; j < i; ++j) {
             const Arrow &a = diagram.arrows[i], &b = diagram.arrows[j];
             const auto row = [&](std::size_t event) { return diagram.events[event].row; };
-            const bool same_lane = diagram.events[a.to].lane == diagram.events[b.to].lane;
+            const bool same_rail = diagram.events[a.to].rail == diagram.events[b.to].rail;
             const bool beside = row(a.from) <= row(b.to) && row(b.from) <= row(a.to);
-            EXPECT_FALSE(same_lane && beside && channels[i] == channels[j]);
+            EXPECT_FALSE(same_rail && beside && channels[i] == channels[j]);
         }
     }
     EXPECT_EQ(*std::max_element(channels.begin(), channels.end()), 6u);  // seven peers ring rank 7

@@ -78,7 +78,7 @@ TEST(Svg, ShowsEveryLaneStepArrowAndMark) {
     for (int nranks = 2; nranks <= 8; ++nranks) {
         const Diagram diagram = overwritten_window(nranks).diagram();
         const std::string svg = to_svg(diagram);
-        EXPECT_EQ(count(svg, "class=\"rank\""), diagram.lanes.size());
+        EXPECT_EQ(count(svg, "class=\"rank\""), diagram.rails.size());
         EXPECT_EQ(count(svg, "<g>"), diagram.events.size());
         EXPECT_EQ(count(svg, "class=\"arrow\""), diagram.arrows.size());
         EXPECT_EQ(count(svg, "class=\"head\""), diagram.arrows.size());

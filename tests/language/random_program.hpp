@@ -40,7 +40,7 @@ public:
 
 private:
     struct Names {
-        std::vector<std::string> integers{"n", "m", "rank", "nranks"};
+        std::vector<std::string> integers{"n", "m", "rank", "nranks", "lane", "nlanes"};
         std::vector<std::string> tiles;  // of k elements
         std::vector<std::string> own;    // assignable integers
         std::vector<std::string> own_tiles;

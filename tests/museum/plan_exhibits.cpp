@@ -175,29 +175,49 @@ Plans u8(int nranks, Form form) {
     return std::move(mesh.plans);
 }
 
-// Two groups of threads, each with half of the data. They run beside each other as two pipes do.
-constexpr Pipe kLeaders = Pipe::store;
-constexpr Pipe kOthers = Pipe::vector;
+// Two groups of threads, each with half of the data, are two lanes. The first one meets the peers,
+// lets the other begin, and hears when that has done its half.
+class Threads {
+public:
+    explicit Threads(Plans& plans) : plans_(plans), lanes_(plans.signal("lanes", 2, 1)) {}
+
+    void let_others_begin(int me) { plans_.on(me).set(lanes_, me, 0, now(1)); }
+    void await_others(int me) { plans_.on(me).wait(lanes_, 1, now(1)); }
+    // What the others do comes between the two.
+    RankPlan others(int me) { return plans_.next_lane(me).wait(lanes_, 0, now(1)); }
+    void others_are_done(int me) { plans_.on(me).set(lanes_, me, 1, now(1)); }
+
+private:
+    Plans& plans_;
+    std::uint16_t lanes_;
+};
+
+// Half of my block, to all.
+void push_half(Push& push, int me, std::uint64_t offset) {
+    RankPlan rank = push.plans.on(me);
+    for (int peer = 0; peer < push.plans.nranks(); ++peer) {
+        if (peer == me) continue;
+        rank.copy(RankPlan::at(peer, push.data, block(me) + offset, kHalf),
+                  rank.in(push.input, offset, kHalf));
+    }
+}
 
 // what: One thread signals for all when its own writes are done; those of other threads are not.
 // where: a GPU collective stack
 // why: Before one speaks for all, all have to meet.
 Plans g6(int nranks, Form form) {
     Push push(nranks);
+    Threads threads(push.plans);
     for (int me = 0; me < nranks; ++me) {
-        RankPlan rank = push.plans.on(me);
         push.enter(me);
-        for (int peer = 0; peer < nranks; ++peer) {
-            if (peer == me) continue;
-            rank.copy(RankPlan::at(peer, push.data, block(me), kHalf),
-                      rank.in(push.input, 0, kHalf), kLeaders);
-            rank.copy(RankPlan::at(peer, push.data, block(me) + kHalf, kHalf),
-                      rank.in(push.input, kHalf, kHalf), kOthers);
-        }
-        hand_over(rank, kLeaders, Pipe::scalar);
-        if (form == Form::mended) hand_over(rank, kOthers, Pipe::scalar);
-        ring_peers(rank, me, nranks, push.signal, now(2));
+        threads.let_others_begin(me);
+        push_half(push, me, 0);
+        if (form == Form::mended) threads.await_others(me);
+        ring_peers(push.plans.on(me), me, nranks, push.signal, now(2));
         push.leave(me);
+        threads.others(me);
+        push_half(push, me, kHalf);
+        threads.others_are_done(me);
     }
     return std::move(push.plans);
 }
@@ -208,17 +228,21 @@ Plans g6(int nranks, Form form) {
 // why: As above, for reads.
 Plans g6_reads(int nranks, Form form) {
     Mesh mesh(nranks);
+    Threads threads(mesh.plans);
+    const auto combine = [&](RankPlan rank, std::uint64_t offset) {
+        rank.reduce(rank.in(mesh.output, offset, kHalf),
+                    everywhere(nranks, mesh.data, offset, kHalf));
+    };
     for (int me = 0; me < nranks; ++me) {
         RankPlan rank = mesh.plans.on(me);
         mesh.enter(me);
-        rank.reduce(rank.in(mesh.output, 0, kHalf), everywhere(nranks, mesh.data, 0, kHalf),
-                    ReduceOp::sum, Element::f32, kLeaders);
-        rank.reduce(rank.in(mesh.output, kHalf, kHalf), everywhere(nranks, mesh.data, kHalf, kHalf),
-                    ReduceOp::sum, Element::f32, kOthers);
-        hand_over(rank, kLeaders, Pipe::scalar);
-        if (form == Form::mended) hand_over(rank, kOthers, Pipe::scalar);
+        threads.let_others_begin(me);
+        combine(rank, 0);
+        if (form == Form::mended) threads.await_others(me);
         ring_peers(rank, me, nranks, mesh.signal, now(2));
         await_peers(rank, me, nranks, mesh.signal, now(2));
+        combine(threads.others(me), kHalf);
+        threads.others_are_done(me);
     }
     return std::move(mesh.plans);
 }
@@ -229,21 +253,18 @@ Plans g6_reads(int nranks, Form form) {
 // why: Each lane speaks for itself only. One notify, when both are done.
 Plans u13(int nranks, Form form) {
     Push push(nranks);
+    Threads threads(push.plans);
     for (int me = 0; me < nranks; ++me) {
-        RankPlan rank = push.plans.on(me);
         push.enter(me);
-        for (int peer = 0; peer < nranks; ++peer) {
-            if (peer == me) continue;
-            rank.copy(RankPlan::at(peer, push.data, block(me), kHalf),
-                      rank.in(push.input, 0, kHalf), kLeaders);
-            rank.copy(RankPlan::at(peer, push.data, block(me) + kHalf, kHalf),
-                      rank.in(push.input, kHalf, kHalf), kOthers);
-        }
-        hand_over(rank, kLeaders, Pipe::scalar);
-        if (form == Form::broken) ring_peers(rank, me, nranks, push.signal, now(2));
-        hand_over(rank, kOthers, Pipe::scalar);
-        ring_peers(rank, me, nranks, push.signal, now(2));
+        threads.let_others_begin(me);
+        push_half(push, me, 0);
+        if (form == Form::mended) threads.await_others(me);
+        ring_peers(push.plans.on(me), me, nranks, push.signal, now(2));
         push.leave(me);
+        threads.others(me);
+        push_half(push, me, kHalf);
+        if (form == Form::broken) ring_peers(push.plans.on(me), me, nranks, push.signal, now(2));
+        threads.others_are_done(me);
     }
     return std::move(push.plans);
 }

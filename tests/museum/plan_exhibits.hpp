@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Exhibits that the language cannot express, because they are about what the units of one core do
-// beside each other, or about where cells lie: plans written by hand.
+// Exhibits that are about what the lanes of a rank or the units of one core do beside each other,
+// or about where cells lie: plans written by hand.
 #pragma once
 
 #include <ostream>

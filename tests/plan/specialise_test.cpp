@@ -31,6 +31,15 @@ std::string listing(const Plan& plan) {
     return text;
 }
 
+Plan plan_with_lanes(const std::string& text, int lanes, const Bindings& bindings = {}) {
+    const ir::Program program = lowered(text);
+    CompileOptions options;
+    options.lanes = lanes;
+    Plan plan = specialise(program, program.kernels.front().name, bindings, 1, 2, options);
+    EXPECT_NO_THROW(validate(plan));
+    return plan;
+}
+
 Bindings integers(std::map<std::string, std::int64_t, std::less<>> values) {
     return {std::move(values), {}, {}};
 }
@@ -411,6 +420,78 @@ TEST(SpecialiseErrors, RanksAndKernelsExist) {
     EXPECT_EQ(error("k", 4, 4), "expected a rank in 0..3, found 4");
     EXPECT_EQ(error("k", -1, 4), "expected a rank in 0..3, found -1");
     EXPECT_EQ(error("q", 0, 1), "there is no kernel 'q' in the program");
+}
+
+// ---------------------------------------------------------------------------- lanes
+
+TEST(Specialise, CarriesTheKernelOutForEachLane) {
+    const Plan plan = plan_with_lanes(R"(
+kernel parts(inp: in f32[n], data: window f32[n], sig: window i32[nlanes]) {
+    begin = lane * n / nlanes
+    count = (lane + 1) * n / nlanes - begin
+    for i in 0..lane { data[begin + i; 1] = inp[begin + i; 1] }
+    if lane == 0 {
+        notify sig[1] = epoch(sig) + count
+        advance sig by 3
+    } else {
+        wait sig[lane] >= epoch(sig) + begin
+    }
+})",
+                                      3, integers({{"n", 8}}));
+    EXPECT_EQ(to_text(plan),
+              "plan parts, rank 1 of 2: 9 instructions in 3 lanes, 128 bytes of tile memory each, "
+              "from test.peal\n"
+              "  inp   argument  in       f32   32 bytes\n"
+              "  data  window    out      f32   32 bytes\n"
+              "  sig   signal    inout    i32   3 cells, 64 bytes apart, advance 3\n"
+              "  lane 0\n"
+              "  0  notify sig[1] = generation + 2     line 7\n"
+              "  lane 1\n"
+              "  1  copy tile[0..4) <- inp[8..12)      line 5\n"
+              "  2  copy data[8..12) <- tile[0..4)     line 5\n"
+              "  3  wait sig[1] >= generation + 2      line 10\n"
+              "  lane 2\n"
+              "  4  copy tile[0..4) <- inp[20..24)     line 5\n"
+              "  5  copy data[20..24) <- tile[0..4)    line 5\n"
+              "  6  copy tile[64..68) <- inp[24..28)   line 5\n"
+              "  7  copy data[24..28) <- tile[64..68)  line 5\n"
+              "  8  wait sig[2] >= generation + 5      line 10\n");
+}
+
+TEST(Specialise, OneLaneIsAPlanWithoutLanes) {
+    const char* const text = R"(
+kernel one(data: window f32[4]) {
+    data[lane; nlanes] = data[lane + 1; nlanes]
+})";
+    const Plan plan = plan_with_lanes(text, 1);
+    EXPECT_TRUE(plan.lanes.empty());
+    EXPECT_EQ(plan, plan_of(text, 1, 2));
+    EXPECT_EQ(listing(plan),
+              "copy tile[0..4) <- data[4..8)\n"
+              "copy data[0..4) <- tile[0..4)\n");
+}
+
+TEST(Specialise, LanesMustMakeADifference) {
+    const std::string text = "kernel same(data: window f32[nlanes]) {\n    data = data * 2\n}\n";
+    EXPECT_EQ(error_of([&] { plan_with_lanes(text, 2); }, Fault::usage),
+              "kernel same does not ask for `lane`: 2 lanes would all do the same; compile it with "
+              "one");
+    EXPECT_EQ(error_of([&] { plan_with_lanes(text, 0); }, Fault::usage),
+              "expected 1..1024 lanes, found 0");
+    EXPECT_EQ(error_of([&] { plan_with_lanes(text, 1025); }, Fault::usage),
+              "expected 1..1024 lanes, found 1025");
+}
+
+TEST(Specialise, LanesThatAdvanceAgree) {
+    const std::string text =
+        "kernel apart(sig: window i32[1]) {\n"
+        "    notify sig[0] = 1\n"
+        "    if lane != 1 { advance sig by 1 + lane }\n"
+        "}\n";
+    EXPECT_EQ(plan_with_lanes(text, 2).advance, std::vector<std::int64_t>{1});
+    EXPECT_EQ(error_of([&] { plan_with_lanes(text, 3); }),
+              "kernel apart, rank 1 of 2, lane 2 of 3: it advances 'sig' by 3, a lane before it by "
+              "1: those lanes that advance a signal advance it by the same amount");
 }
 
 }  // namespace specialise_test

@@ -79,6 +79,71 @@ TEST_F(PtoTrace, WritesDownWhatEachRankDoes) {
     EXPECT_EQ(plan.buffers[3].cell_stride, 4u);
 }
 
+// Each core copies its part, in its own tile memory and with its own flags. Then the first one
+// tells the peer, for all: when the others have told it, or, if it is hasty, at once.
+TEST_F(PtoTrace, CoresOfARankAreLanes) {
+    const auto body = [](bool is_hasty) {
+        return fmt::format(R"(
+    auto* context = reinterpret_cast<CommContext*>(args[4]);
+    const int me = context->rankId, peer = 1 - me;
+    const int64_t block = get_block_idx(), blocks = get_block_num();
+    const int64_t begin = 256 / blocks * block;
+    float* in = pointer<float>(args[0]) + begin;
+    float* out = pointer<float>(args[1]) + begin;
+    float* window = pointer<float>(args[2]);
+    auto* signals = reinterpret_cast<int32_t*>(window + 256);
+    const int32_t turn = static_cast<int32_t>(args[5]);
+    using Part = GlobalTensor<float, Shape<1, 1, 1, 1, 128>, Stride<128, 128, 128, 128, 1>>;
+    Part input(in), theirs(remote(context, window, peer) + begin), mine(window + begin), output(out);
+    Tile<TileType::Vec, float, 1, 128> tile;
+    TASSIGN(tile, 0);
+    TWAIT(Signal(signals + 16 * (3 + block)), turn, WaitCmp::GE);
+    TLOAD(tile, input);
+    set_flag(PIPE_MTE2, PIPE_MTE3, EVENT_ID0);
+    wait_flag(PIPE_MTE2, PIPE_MTE3, EVENT_ID0);
+    TSTORE(theirs, tile);
+    pipe_barrier(PIPE_ALL);
+    if (block != 0) TNOTIFY(Signal(signals), 1, NotifyOp::AtomicAdd);
+    if (block == 0) {{
+        if (!{}) TWAIT(Signal(signals), (blocks - 1) * (turn + 1), WaitCmp::GE);
+        TNOTIFY(Signal(remote(context, signals + 16, peer)), turn + 1, NotifyOp::Set);
+        TWAIT(Signal(signals + 16), turn + 1, WaitCmp::GE);
+        for (int64_t b = 1; b < blocks; ++b) TNOTIFY(Signal(signals + 16 * (5 + b)), turn + 1, NotifyOp::Set);
+    }} else {{
+        TWAIT(Signal(signals + 16 * (5 + block)), turn + 1, WaitCmp::GE);
+    }}
+    TLOAD(tile, mine);
+    set_flag(PIPE_MTE2, PIPE_MTE3, EVENT_ID0);
+    wait_flag(PIPE_MTE2, PIPE_MTE3, EVENT_ID0);
+    TSTORE(output, tile);
+    pipe_barrier(PIPE_ALL);
+    TNOTIFY(Signal(remote(context, signals + 16 * (3 + block), peer)), turn + 1, NotifyOp::Set);)",
+                           is_hasty);
+    };
+    const std::vector<std::string> arguments = {
+        "in:f32[256]", "out:f32[256]", "window:f32[256]+signals:8x16",
+        "nranks",      "context",      "generation"};
+    TraceOptions options;
+    options.blocks = 2;
+    const std::vector<Plan> right = plans(body(false), 2, arguments, options);
+    EXPECT_EQ(right[0].lane_count(), 2u);
+    EXPECT_EQ(right[0].tile_bytes, 512u);
+    EXPECT_EQ(to_text(right[0].instructions[right[0].lane_begin(1) + 1], right[0]),
+              "copy tile[0..512) <- in[512..1024) on load");
+    const CheckReport proved = check({{&right, nullptr, {}}});
+    EXPECT_EQ(proved.verdict, Verdict::proved)
+        << (proved.violations.empty() ? proved.bound : proved.violations[0].message);
+    const std::vector<Plan> hasty = plans(body(true), 2, arguments, options);
+    const CheckReport refuted = check({{&hasty, nullptr, {}}});
+    EXPECT_EQ(refuted.verdict, Verdict::violated);
+
+    options.blocks = 0;
+    EXPECT_EQ(error("", options), "a rank has 1 to 1024 blocks, found 0");
+    options.blocks = 2;
+    EXPECT_THAT(error("if (get_block_idx() == 1) throw 1;", options),
+                StartsWith("kernel.cpp, rank 0, block 1: the kernel throws"));
+}
+
 TEST_F(PtoTrace, MovesRowsOneByOneUnlessTheyFollowEachOther) {
     const std::string body = R"(
     float* in = pointer<float>(args[0]);

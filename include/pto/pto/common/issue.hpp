@@ -18,6 +18,15 @@ inline Record& recorder() {
     return record;
 }
 
+// Which core of its rank runs the kernel, and how many do.
+struct Block {
+    std::int64_t index = 0, count = 1;
+};
+inline Block& block() {
+    static Block block;
+    return block;
+}
+
 // A place in the kernel's source. As a default argument, current() is where the call stands.
 struct Where {
     const char* file;
@@ -88,5 +97,9 @@ __attribute__((used, visibility("default"))) inline std::uint32_t peal_pto_versi
 __attribute__((used, visibility("default"))) inline void peal_pto_attach(
     pto::trace::Record record) {
     pto::trace::recorder() = record;
+}
+__attribute__((used, visibility("default"))) inline void peal_pto_be_block(std::int64_t index,
+                                                                           std::int64_t count) {
+    pto::trace::block() = {index, count};
 }
 }

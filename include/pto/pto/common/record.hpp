@@ -8,7 +8,7 @@
 namespace pto::trace {
 
 // Changes with the layout of what follows.
-inline constexpr std::uint32_t kVersion = 1;
+inline constexpr std::uint32_t kVersion = 2;
 
 enum class Op : std::uint8_t {
     load,       // tile[0] <- memory[0]
