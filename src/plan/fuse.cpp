@@ -13,9 +13,9 @@
 
 namespace peal {
 
-// Plans with pipes stay as their author wrote them.
+// Plans that are not done in order stay as their author wrote them.
 Plan fuse(Plan plan) {
-    if (uses_pipes(plan)) return plan;
+    if (!is_in_order(plan)) return plan;
     const Sharing sharing = sharing_of(plan);
     change_lanes(plan, [&](Plan& lane) {
         rename_tiles(lane);

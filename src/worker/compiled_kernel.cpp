@@ -82,7 +82,8 @@ std::vector<BufferUse> uses_of(const Plan& plan) {
 
 CompiledKernel::CompiledKernel(std::vector<Plan> all, std::optional<Collective> meant)
     : id(next_id()),
-      piped(std::any_of(all.begin(), all.end(), uses_pipes) ? validated(all) : std::vector<Plan>()),
+      piped(std::all_of(all.begin(), all.end(), is_in_order) ? std::vector<Plan>()
+                                                             : validated(all)),
       plans(piped.empty() ? validated(std::move(all)) : for_host(piped)),
       collective(std::move(meant)) {
     for (const Plan& plan : plans) {

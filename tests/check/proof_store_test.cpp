@@ -69,7 +69,8 @@ TEST(ProofRecord, IsOneLineOfJsonAndBack) {
               R"({"digest":"00000000000000000000000000000007","kernels":"ring","meanings":"none",)"
               R"("ranks":4,"calls":3,"order":"drained","device":{"tile_bytes":196608,)"
               R"("tile_alignment":32,"one_outstanding_load":true},"strict_loads":false,)"
-              R"("method":"linear","events":12,"states":0,"checker":1,"proved_at":1007})"
+              R"("memory_order":"any",)"
+              R"("method":"linear","events":12,"states":0,"checker":2,"proved_at":1007})"
               "\n");
     EXPECT_EQ(proof_record_from(to_text(record)), record);
 }
@@ -86,6 +87,7 @@ TEST(ProofRecord, EveryPartOfTheSubjectHasAKeyOfItsOwn) {
         {"tile_alignment", [](ProofSubject& s) { ++s.device.tile_alignment; }},
         {"one_outstanding_load", [](ProofSubject& s) { s.device.one_outstanding_load = false; }},
         {"strict_loads", [](ProofSubject& s) { s.strict_loads = true; }},
+        {"memory_order", [](ProofSubject& s) { s.memory_order = "fenced"; }},
         {"checker", [](ProofSubject& s) { ++s.checker; }},
     };
     std::map<std::string, std::string> seen;
