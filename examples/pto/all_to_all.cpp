@@ -16,7 +16,7 @@ extern "C" AICORE void kernel_entry(__gm__ int64_t* args) {
         const int peer = team.neighbour(step);
         team.wait(peer, base);
         copy(team.at(peer, inbox.begin), part_of(in, peer, team.nranks));
-        pipe_barrier(PIPE_ALL);
+        team.finish();
         team.notify(peer, team.rank, base + 1);
     }
 

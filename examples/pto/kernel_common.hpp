@@ -74,9 +74,14 @@ struct Team {
         pto::comm::TWAIT(signal, value, pto::comm::WaitCmp::GE);
     }
 
+    // What I did before is done, and the others see it.
+    AICORE void finish() const {
+        pipe_barrier(PIPE_ALL);
+        dsb(DSB_DDR);
+    }
     // Tells every peer how far I am. What I did before is done.
     AICORE void notify_peers(int32_t value) const {
-        pipe_barrier(PIPE_ALL);
+        finish();
         for (int step = 1; step < nranks; ++step) notify(neighbour(step), rank, value);
     }
     AICORE void wait_for_peers(int32_t value) const {

@@ -69,7 +69,7 @@ private:
 
     AICORE int32_t ready(int step) const { return generation_ * 2 * steps() + step; }
     AICORE void tell_next(int step) const {
-        pipe_barrier(PIPE_ALL);
+        team_.finish();
         team_.notify(next(), ready_row_, ready(step));
     }
     AICORE void wait_for_previous(int step) const { team_.wait(ready_row_, ready(step)); }

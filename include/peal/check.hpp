@@ -24,7 +24,7 @@ struct Collective;
 
 // Which answers the checker gives. It is raised when anything that was proved may be refuted, or
 // when what is checked changes: proofs that an earlier version wrote down then no longer count.
-inline constexpr int kCheckerVersion = 1;
+inline constexpr int kCheckerVersion = 2;
 
 // ---------------------------------------------------------------------------- what it must mean
 
@@ -112,6 +112,17 @@ struct DeviceRules {
     static DeviceRules a5() { return {256 << 10, 32, false}; }
 };
 
+// When what a pipe has stored is visible to the others. It makes a difference to plans with pipes
+// only: where there are none, a notify makes everything before it visible. docs/proof.md, "Orders".
+enum class MemoryOrder : std::uint8_t {
+    drained,  // when the pipe has done it
+    fenced,   // after the fence that follows
+};
+std::string_view name(MemoryOrder order);
+
+// Whether these plans may behave differently under the two orders.
+bool orders_differ(const std::vector<CheckStage>& stages);
+
 struct CheckProgress {
     std::uint64_t states = 0;    // or events, in the linear method
     std::uint64_t frontier = 0;  // states not yet expanded
@@ -120,7 +131,8 @@ struct CheckProgress {
 };
 
 struct CheckOptions {
-    int calls = 3;         // how often the whole sequence of stages is run
+    int calls = 3;  // how often the whole sequence of stages is run
+    MemoryOrder order = MemoryOrder::drained;
     bool explore = false;  // explore even where the linear method would do
     std::uint64_t max_states = 100'000'000;
     std::uint64_t max_memory_bytes = std::uint64_t{8} << 30;
@@ -214,6 +226,8 @@ struct CheckReport {
     std::string why_explored;  // the assumption of the linear method that fails, and where
     std::string bound;         // the limit that was reached
     int calls = 0;             // of the whole sequence, times its stages
+    MemoryOrder order = MemoryOrder::drained;
+    bool any_order = false;    // the other order makes no difference: the verdict holds under both
     std::uint64_t events = 0;  // linear: executed steps
     std::uint64_t states = 0;  // exploration: distinct states
     std::uint64_t memory_bytes = 0;

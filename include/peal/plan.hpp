@@ -176,8 +176,25 @@ struct PipeBarrier {
     bool operator==(const PipeBarrier&) const = default;
 };
 
-using Action =
-    std::variant<Copy, Reduce, Accumulate, Map, Notify, Wait, SetFlag, WaitFlag, PipeBarrier>;
+// Goes on when the instructions of the group that were issued before it are complete. Group 0 is
+// everything else: what this rank's pipes are known to have stored is visible to the others. (Under
+// the order `drained` it was before; see peal/check.hpp.)
+struct Fence {
+    std::uint16_t group = 0;
+    bool operator==(const Fence&) const = default;
+};
+
+// The scalar unit's cache gives these bytes up: what it wrote there is in memory by the next fence
+// of group 0, and what it reads there next comes from memory.
+struct Evict {
+    Range range;
+    bool operator==(const Evict&) const = default;
+};
+
+using Action = std::variant<Copy, Reduce, Accumulate, Map, Notify, Wait, SetFlag, WaitFlag,
+                            PipeBarrier, Fence, Evict>;
+
+inline constexpr std::uint16_t kCached = 0xffff;  // Instruction::group of what the cache serves
 
 struct Instruction {
     Action action;
@@ -185,11 +202,15 @@ struct Instruction {
     std::uint32_t line = 0;   // line in Plan::source; 0 = unknown
     bool joined = false;      // one operation of the kernel with the instruction before it: rows
     std::uint32_t round = 0;  // of the loops around it, in Plan::notes; 0 = none
+    // Of work on data. 0: done in its turn. kCached: the scalar unit does it in its turn, through
+    // its cache. Any other: it is issued in its turn and *deferred*: it happens at any time between
+    // that and the next fence of its group, or the end of the call.
+    std::uint16_t group = 0;
 
     // Equality is about what it does and where it is from: `round` is not part of it.
     bool operator==(const Instruction& other) const {
         return action == other.action && pipe == other.pipe && line == other.line &&
-               joined == other.joined;
+               joined == other.joined && group == other.group;
     }
 };
 

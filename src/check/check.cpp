@@ -2,10 +2,14 @@
 // The contents page of the checker.
 #include "peal/check.hpp"
 
+#include <algorithm>
+#include <utility>
+
 #include <fmt/format.h>
 
 #include "check/drift.hpp"
 #include "check/explore.hpp"
+#include "check/fence_reach.hpp"
 #include "check/last_writer.hpp"
 #include "check/linear.hpp"
 #include "check/meter.hpp"
@@ -19,8 +23,25 @@ namespace {
 
 using namespace checker;  // NOLINT: this file is the door between the two
 
+// The signal that tells others of a store before it was fenced: the first after it that they need.
+void name_notify(const Model& model, Shown& shown) {
+    const Event store = shown.finding.events.front();
+    const Op& stored = model.op(store);
+    for (const Event event : shown.schedule) {
+        const Op& op = model.op(event);
+        const bool is_signal =
+            op.kind == OpKind::notify && op.origin == Origin::instruction && !op.is_flag;
+        const bool is_after = std::pair(op.call, op.index) > std::pair(stored.call, stored.index);
+        if (!is_signal || !is_after) continue;
+        if (model.agents[event.agent].core != model.agents[store.agent].core) continue;
+        shown.finding.message += " it and " + text_of(model, event);
+        return;
+    }
+}
+
 Violation violation_of(const Model& model, Shown&& shown) {
     name_last_writer(model, shown.schedule, shown.finding);
+    if (shown.finding.is_unfenced) name_notify(model, shown);
     Violation violation;
     violation.kind = shown.finding.kind;
     violation.message = std::move(shown.finding.message);
@@ -69,7 +90,7 @@ void run_exploration(const Model& model, const CheckOptions& options, Meter& met
 // What depends on the interleaving.
 void run(const std::vector<CheckStage>& stages, const CheckOptions& options, Meter& meter,
          CheckReport& report) {
-    const Model model = build_model(stages, options.calls, meter);
+    const Model model = build_model(stages, options.calls, options.order, meter);
     const std::vector<Violation> drift = drifting_cells(model);
     if (options.explore) report.why_explored = "asked for";
     const bool decided = !options.explore && run_linear(model, options, meter, report);
@@ -88,11 +109,21 @@ void note_work(const Meter& meter, CheckReport& report) {
 
 }  // namespace
 
+bool orders_differ(const std::vector<CheckStage>& stages) {
+    return std::any_of(stages.begin(), stages.end(), [](const CheckStage& stage) {
+        return std::any_of(stage.plans->begin(), stage.plans->end(), [](const Plan& plan) {
+            return std::any_of(plan.instructions.begin(), plan.instructions.end(), stores_on_pipe);
+        });
+    });
+}
+
 CheckReport check(const std::vector<CheckStage>& stages, const CheckOptions& options) {
     Meter meter(options);
     CheckReport report;
     require_well_formed(stages);
     report.calls = options.calls * static_cast<int>(stages.size());
+    report.order = options.order;
+    report.any_order = !orders_differ(stages);
     report.violations = plan_violations(stages);
     if (report.violations.empty()) {
         auto [violations, warnings] = static_findings(stages, options);

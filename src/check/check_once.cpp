@@ -43,6 +43,10 @@ CheckReport report_of(const ProofRecord& record, std::size_t stages) {
     CheckReport report;
     report.method = record.method;
     report.calls = record.subject.calls * static_cast<int>(stages);
+    report.any_order = record.subject.memory_order == "any";
+    if (record.subject.memory_order == name(MemoryOrder::fenced)) {
+        report.order = MemoryOrder::fenced;
+    }
     report.events = record.events;
     report.states = record.states;
     return report;

@@ -35,7 +35,7 @@ private:
         return moved;
     }
 
-    // What only keeps the order of pipes, or stands for a cache line, takes no time.
+    // What only keeps the order of pipes, or stands for a cache line or a view, takes no time.
     bool step(AgentId agent) {
         const std::vector<Op>& ops = model_.agents[agent].ops;
         const std::uint32_t first = next_[agent];
@@ -44,7 +44,10 @@ private:
             if (op.kind == OpKind::wait && !compares(values_[op.cell], op.compare, op.value)) break;
             if (op.kind == OpKind::notify) changes_.push_back(&op);
             ++next_[agent];
-            if (op.origin != Origin::line && op.origin != Origin::issue) break;
+            const bool takes_time = op.origin == Origin::stages ||
+                                    op.origin == Origin::instruction ||
+                                    op.origin == Origin::consumes;
+            if (takes_time) break;
         }
         return next_[agent] != first;
     }

@@ -3,6 +3,7 @@
 
 #include <array>
 #include <string_view>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -40,6 +41,39 @@ std::string_view what_is_missing(const Model& model, const Clash& clash) {
                                                                   : "nothing orders them";
 }
 
+bool is_view(RegionKind kind) {
+    return kind == RegionKind::unfenced || kind == RegionKind::cached_writes ||
+           kind == RegionKind::cached_reads;
+}
+
+// The first event is the way of bytes to memory or from it; who else touches them is the second.
+std::string text_of_view(const Model& model, const Finding& finding, const Clash& clash) {
+    Clash seen = clash;
+    for (RegionId base = 0; base < model.views.size(); ++base) {
+        for (const View& view : model.views[base]) {
+            if (view.region == clash.region) seen.region = base;
+        }
+    }
+    const Event other = finding.events[1];
+    const std::string way = text_of(model, finding.events[0]);
+    const std::string does =
+        fmt::format("{} {} {}", text_of(model, other), verb(model, other, seen), finding.memory);
+    switch (model.regions[clash.region].kind) {
+        case RegionKind::cached_reads:
+            return fmt::format(
+                "{} may be served from the cache what was there before {}: no evict (dcci) comes "
+                "between",
+                way, does);
+        case RegionKind::cached_writes:
+            return fmt::format(
+                "{} may still be in the cache when {}: no evict (dcci) and fence (dsb) come "
+                "between",
+                way, does);
+        default: break;
+    }
+    return fmt::format("{} need not be visible when {}: no fence (dsb) comes between", way, does);
+}
+
 }  // namespace
 
 ViolationKind kind_of(const Model& model, const Clash& clash) {
@@ -61,6 +95,14 @@ Finding clash_finding(const Model& model, const Clash& clash) {
         return finding;
     }
     finding.memory = text_of(region, clash.begin, clash.end);
+    if (is_view(region.kind)) {
+        const bool first_is_way = model.op(clash.first).origin == Origin::visible ||
+                                  model.op(clash.first).origin == Origin::early;
+        if (!first_is_way) std::swap(finding.events[0], finding.events[1]);
+        finding.is_unfenced = region.kind == RegionKind::unfenced;
+        finding.message = text_of_view(model, finding, clash);
+        return finding;
+    }
     const auto does = [&](Event event) {
         return fmt::format("{} {}", text_of(model, event), verb(model, event, clash));
     };

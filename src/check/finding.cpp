@@ -18,7 +18,9 @@ constexpr std::size_t kSorts = 64;
 std::uint64_t sort_of(const Model& model, Event event) {
     const Op& op = model.op(event);
     std::uint64_t place = op.index;
-    if (op.origin == Origin::instruction || op.origin == Origin::line) {
+    const bool has_line =
+        op.origin != Origin::stages && op.origin != Origin::consumes && op.origin != Origin::issue;
+    if (has_line) {
         const std::uint32_t line = model.instruction(event).line;
         if (line != 0) place = std::uint64_t{line} << 32;
     }
@@ -49,6 +51,8 @@ std::string text_of(const Model& model, Event event) {
             return fmt::format("rank {}'s caller (after call {})", rank, op.call);
         case Origin::issue: return fmt::format("rank {} (issue order)", rank);
         case Origin::instruction:
+        case Origin::visible:
+        case Origin::early:
         case Origin::line: break;
     }
     const Instruction& instruction = model.instruction(event);

@@ -18,6 +18,7 @@ struct Finding {
     std::vector<Event> causes;   // it shows after these
     bool simultaneous = false;   // the events are enabled at the same time
     bool whole_run = false;      // it shows when nobody can go on
+    bool is_unfenced = false;    // what the first event stored need not be visible to the second
     // Contents that are wrong: bytes [begin, end) of a region.
     RegionId region = kNone;
     std::uint64_t begin = 0, end = 0;

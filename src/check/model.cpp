@@ -69,7 +69,8 @@ const Storage& Model::storage_of_cell(CellId cell) const {
     return *std::find_if(storages.begin(), storages.end(), holds);
 }
 
-Model build_model(const std::vector<CheckStage>& stages, int calls, Meter& meter) {
+Model build_model(const std::vector<CheckStage>& stages, int calls, MemoryOrder order,
+                  Meter& meter) {
     if (calls < 1) misuse("calls must be at least 1, found {}", calls);
     Model model;
     model.stages = &stages;
@@ -78,7 +79,9 @@ Model build_model(const std::vector<CheckStage>& stages, int calls, Meter& meter
     place_memory(model);
     meter.hold(model.cells.size() * sizeof(CellInfo) + model.regions.size() * sizeof(Region));
     for (const CheckStage& stage : stages) model.meaning_of.push_back(by_rank(stage));
-    for (std::int32_t rank = 0; rank < model.nranks; ++rank) write_rank(model, rank, meter);
+    for (std::int32_t rank = 0; rank < model.nranks; ++rank) {
+        write_rank(model, rank, order, meter);
+    }
     bound_values(model);
     return model;
 }

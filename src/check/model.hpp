@@ -26,6 +26,8 @@ enum class Origin : std::uint8_t {
     instruction,  // of the plan
     consumes,     // the caller reads the outputs
     line,         // data: the cache line that the notify behind it touches
+    visible,      // data: what the instruction stored comes to be seen by the others
+    early,        // data: the cache takes what the instruction will read
     issue,        // order between the caller, the lanes of a rank and the pipes of a lane
 };
 
@@ -39,6 +41,7 @@ struct Op {
     bool may_be_stale = false;
     std::uint32_t call = 0;
     std::uint32_t index = 0;  // of the instruction
+    // Of visible and early: 0, or, through the cache, the region and the number of its line.
     CellId cell = kNone;
     std::int64_t value = 0;
 };
@@ -50,6 +53,10 @@ struct Agent {
     std::uint32_t lane = 0;
     Pipe pipe = Pipe::none;
     std::vector<Op> ops;
+    // The issuing unit that it belongs to. An agent apart is no unit of the core, but an engine
+    // that carries out deferred work, or the way of bytes to memory.
+    AgentId core = kNone;
+    bool is_apart = false;
 };
 
 struct Event {
@@ -62,6 +69,10 @@ enum class RegionKind : std::uint8_t {
     data,   // bytes with contents
     lines,  // the cache lines of packed signal cells; only who touches them matters
     entry,  // touched on entry by its rank and on return by all: a rank that meets the others
+    // Views: what a core does to bytes and others need not see, or the other way round.
+    unfenced,       // its stores, until they are visible
+    cached_writes,  // what is in its cache, until it is in memory
+    cached_reads,   // what its cache took from memory, until it was read
 };
 
 struct Region {
@@ -121,6 +132,16 @@ struct Storage {
     std::uint64_t number_of(CellId cell) const { return used[cell - first_cell]; }
 };
 
+// Beside a region: touched by the core that it belongs to when its bytes come to be seen (or are
+// taken), and by everybody else whenever they touch the region. So who is not ordered after (or
+// before) that clashes there. Only [begin, end) of it is used.
+struct View {
+    RegionKind kind = RegionKind::unfenced;
+    AgentId core = kNone;
+    RegionId region = kNone;
+    std::uint64_t begin = 0, end = 0;
+};
+
 // What the meaning of a stage says about one rank.
 struct RankMeaning {
     std::vector<const Staged*> staged;
@@ -139,6 +160,8 @@ struct Model {
     std::vector<std::vector<RankMeaning>> meaning_of;    // by stage and rank
     std::vector<std::vector<RegionId>> tiles;            // by rank and lane
     std::vector<RegionId> first_entry;                   // of rank 0, by call; kNone: none
+
+    std::vector<std::vector<View>> views;  // by region, as far as any has some
 
     std::uint32_t stage_of(std::uint32_t call) const { return call % stages->size(); }
     const CheckStage& stage(std::uint32_t call) const { return (*stages)[stage_of(call)]; }
@@ -171,7 +194,8 @@ class Meter;
 
 // The stages are well formed and all their ranges and cells exist. Throws Error(usage) when memory
 // of one name is used in two ways.
-Model build_model(const std::vector<CheckStage>& stages, int calls, Meter& meter);
+Model build_model(const std::vector<CheckStage>& stages, int calls, MemoryOrder order,
+                  Meter& meter);
 
 // "data@2[0][0;3]" where a shape is declared, otherwise bytes: "data@2[0..64)"
 std::string text_of(const Region& region, std::uint64_t begin, std::uint64_t end);

@@ -37,6 +37,7 @@ ProofRecord record_from(const RecordJson& json) {
     device.at("tile_alignment").get_to(subject.device.tile_alignment);
     device.at("one_outstanding_load").get_to(subject.device.one_outstanding_load);
     json.at("strict_loads").get_to(subject.strict_loads);
+    json.at("memory_order").get_to(subject.memory_order);
     json.at("checker").get_to(subject.checker);
     json.at("kernels").get_to(record.kernels);
     record.method = method_from(json.at("method").get<std::string>());
@@ -61,14 +62,16 @@ ProofSubject subject_of(const std::vector<CheckStage>& stages, const CheckOption
     subject.calls = options.calls;
     subject.device = options.device;
     subject.strict_loads = options.strict_loads;
+    if (orders_differ(stages)) subject.memory_order = name(options.order);
     return subject;
 }
 
 std::string key_of(const ProofSubject& subject) {
-    const auto& [digest, meanings, ranks, calls, order, device, strict_loads, checker] = subject;
+    const auto& [digest, meanings, ranks, calls, order, device, strict_loads, memory_order,
+                 checker] = subject;
     const auto& [tile_bytes, tile_alignment, one_outstanding_load] = device;
     base::Digest key;
-    key.add(digest).add(meanings).add(order);
+    key.add(digest).add(meanings).add(order).add(memory_order);
     for (const int number : {ranks, calls, checker}) key.add(static_cast<std::uint64_t>(number));
     key.add(tile_bytes).add(tile_alignment);
     key.add(std::uint64_t{one_outstanding_load}).add(std::uint64_t{strict_loads});
@@ -88,6 +91,7 @@ std::string to_text(const ProofRecord& record) {
                                {"tile_alignment", subject.device.tile_alignment},
                                {"one_outstanding_load", subject.device.one_outstanding_load}}},
                              {"strict_loads", subject.strict_loads},
+                             {"memory_order", subject.memory_order},
                              {"method", name(record.method)},
                              {"events", record.events},
                              {"states", record.states},

@@ -22,6 +22,8 @@ struct ProofSubject {
     std::string order = "drained";
     DeviceRules device;
     bool strict_loads = false;
+    // What a proof was found under; "any" where the two make no difference.
+    std::string memory_order = "any";
     int checker = kCheckerVersion;
 
     bool operator==(const ProofSubject&) const = default;

@@ -6,7 +6,8 @@
 
 namespace peal::checker {
 
-// Adds the agents of the rank and the cells between them; the memory of the model is placed.
-void write_rank(Model& model, std::int32_t rank, Meter& meter);
+// Adds the agents of the rank, the cells between them, and views of memory; the memory of the model
+// is placed.
+void write_rank(Model& model, std::int32_t rank, MemoryOrder order, Meter& meter);
 
 }  // namespace peal::checker

@@ -14,7 +14,7 @@ Instruction nothing() { return {PipeBarrier{Pipe::scalar}, Pipe::none, 0}; }
 
 std::uint64_t path_of(const std::vector<CheckStage>& stages, const CheckOptions& options) {
     Meter meter(options);
-    return critical_path(build_model(stages, options.calls, meter));
+    return critical_path(build_model(stages, options.calls, options.order, meter));
 }
 
 }  // namespace

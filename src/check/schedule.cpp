@@ -111,14 +111,20 @@ std::int32_t releasing_step(const std::vector<Write>& writes, const Condition& c
 std::vector<Step> steps_of(const Model& model, const Schedule& schedule) {
     std::vector<Step> steps;
     std::map<CellId, std::vector<Write>> writes;
-    // The touch of a cache line is no step: the notify behind it is, if it comes. Two that clash
-    // come last.
+    // The touch of a cache line is no step: the notify behind it is, if it comes; nor is that bytes
+    // come to be seen. Two that clash come last.
     const auto is_line = [&](Event event) { return model.op(event).origin == Origin::line; };
-    const auto clash = std::find_if_not(schedule.rbegin(), schedule.rend(), is_line).base();
+    const auto lines = std::find_if_not(schedule.rbegin(), schedule.rend(), is_line).base();
+    const auto last_two = schedule.end() - std::min<std::ptrdiff_t>(2, std::ssize(schedule));
+    const auto is_aside = [&](Schedule::const_iterator at) {
+        const Origin origin = model.op(*at).origin;
+        const bool is_view = origin == Origin::visible || origin == Origin::early;
+        return (origin == Origin::line && at < lines) || (is_view && at < last_two);
+    };
     for (auto at = schedule.begin(); at != schedule.end(); ++at) {
         const Event event = *at;
         const Op& op = model.op(event);
-        if (op.origin == Origin::issue || (is_line(event) && at < clash)) continue;
+        if (op.origin == Origin::issue || is_aside(at)) continue;
         Step step = step_of(model, event);
         if (op.kind == OpKind::notify) {
             std::vector<Write>& list = writes[op.cell];

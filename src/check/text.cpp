@@ -23,6 +23,10 @@ std::string_view name(Verdict verdict) {
     return kNames[static_cast<std::size_t>(verdict)];
 }
 
+std::string_view name(MemoryOrder order) {
+    return order == MemoryOrder::drained ? "drained" : "fenced";
+}
+
 std::string_view name(CheckMethod method) {
     constexpr std::array<std::string_view, 2> kNames = {"linear", "exploration"};
     return kNames[static_cast<std::size_t>(method)];

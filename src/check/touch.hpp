@@ -84,17 +84,83 @@ void touch_line(const Model& model, Event event, Each&& each) {
     }
 }
 
+// The view of a region that the core's bytes take, or come from.
+inline const View& view_of(const Model& model, RegionId region, RegionKind kind, AgentId core) {
+    const std::vector<View>& views = model.views[region];
+    return *std::find_if(views.begin(), views.end(),
+                         [&](const View& view) { return view.kind == kind && view.core == core; });
+}
+
+// What the instruction changes in memory, or reads there, as the others know it.
+template <class Each>
+void touch_views(const Model& model, Event event, Each&& each) {
+    const Op& op = model.op(event);
+    const Agent& agent = model.agents[event.agent];
+    const bool is_early = op.origin == Origin::early;
+    const bool is_cached = op.cell != kNone;
+    const RegionKind kind = is_early    ? RegionKind::cached_reads
+                            : is_cached ? RegionKind::cached_writes
+                                        : RegionKind::unfenced;
+    const auto touch = [&](const Range& range, const Use& use) {
+        if (is_tile(range) || range.length == 0) return;
+        const RegionId region = model.region(op.call, range.buffer, range.rank);
+        if (is_cached && region != op.cell) return;
+        const auto line = static_cast<std::uint64_t>(op.value) * kCacheLineBytes;
+        const std::uint64_t begin = is_cached ? std::max(range.offset, line) : range.offset;
+        const std::uint64_t end =
+            is_cached ? std::min(end_of(range), line + kCacheLineBytes) : end_of(range);
+        if (begin < end) each(view_of(model, region, kind, agent.core).region, begin, end, use);
+    };
+    const Action& action = model.instruction(event).action;
+    for_each_access(
+        action,
+        [&](const Range& range) {
+            if (is_early) touch(range, kWrite);
+        },
+        [&](const Range& range) {
+            if (!is_early) touch(range, kWrite);
+        },
+        [&](const Range& range) {
+            const bool is_atomic = !is_early && !is_cached;
+            touch(range, is_atomic ? use_of_sum(std::get<Accumulate>(action).element) : kWrite);
+        });
+}
+
+// Everybody but the core itself may find what is not yet visible, or change what was taken already.
+template <class Each>
+void touch_seen(const Model& model, AgentId id, RegionId region, std::uint64_t begin,
+                std::uint64_t end, const Use& use, Each&& each) {
+    if (region >= model.views.size()) return;
+    const Agent& agent = model.agents[id];
+    for (const View& view : model.views[region]) {
+        const bool is_core = view.kind == RegionKind::unfenced
+                                 ? !agent.is_apart && agent.core == view.core
+                                 : id == view.core;
+        if (is_core || (view.kind == RegionKind::cached_reads && !changes(use))) continue;
+        const std::uint64_t from = std::max(begin, view.begin);
+        const std::uint64_t to = std::min(end, view.end);
+        const bool adds = use.kind == Use::Kind::add && view.kind != RegionKind::cached_reads;
+        if (from < to) each(view.region, from, to, adds ? use : kRead);
+    }
+}
+
 }  // namespace detail
 
-// Calls each(region, begin, end, use) for what the op touches, reads before changes.
-template <class Each>
-void for_each_touch(const Model& model, Event event, Each&& each) {
+// Calls touched(region, begin, end, use) for what the op touches, reads before changes.
+template <class Touched>
+void for_each_touch(const Model& model, Event event, Touched&& touched) {
+    const auto each = [&](RegionId region, std::uint64_t begin, std::uint64_t end, const Use& use) {
+        touched(region, begin, end, use);
+        detail::touch_seen(model, event.agent, region, begin, end, use, touched);
+    };
     const Op& op = model.op(event);
     const std::int32_t rank = model.agents[event.agent].rank;
     switch (op.origin) {
         case Origin::stages: detail::touch_on_entry(model, op, rank, each); break;
         case Origin::consumes: detail::touch_on_return(model, op, rank, each); break;
-        case Origin::line: detail::touch_line(model, event, each); break;
+        case Origin::line: detail::touch_line(model, event, touched); break;
+        case Origin::visible:
+        case Origin::early: detail::touch_views(model, event, touched); break;
         case Origin::issue: break;
         case Origin::instruction: {
             const auto touch = [&](const Range& range, const Use& use) {

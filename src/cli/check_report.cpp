@@ -60,8 +60,12 @@ std::pair<std::string, std::string> scope(const SubjectResult& result) {
             has_length ? std::to_string(result.last_count) : "-"};
 }
 
+// With the order of memory, where the other one makes a difference.
 std::string verdict_text(const SubjectResult& result) {
-    const std::string verdict(name(result.last.verdict));
+    std::string verdict(name(result.last.verdict));
+    if (!result.last.any_order && result.last.verdict != Verdict::bound) {
+        verdict += fmt::format(" ({})", name(result.last.order));
+    }
     if (result.expected == Verdict::proved) return verdict;
     return verdict + (result.is_as_expected() ? ", as expected" : ", not expected");
 }
@@ -283,6 +287,7 @@ std::string to_json(const std::vector<SubjectResult>& results) {
             {"order", result.claim.order},
             {"holds", holds_json(result)},
             {"verdict", name(result.last.verdict)},
+            {"memory_order", result.last.any_order ? "any" : name(result.last.order)},
             {"method", name(result.last.method)},
             {"checks", result.checks},
             {"from_store", result.from_store},

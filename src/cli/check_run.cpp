@@ -14,12 +14,43 @@ namespace peal::cli {
 namespace {
 
 constexpr double kMostSeconds = 1e9;  // that clocks can count
+constexpr std::string_view kBothOrders = "both";
 
 std::chrono::steady_clock::time_point deadline_of(const CheckOptions& options) {
     using Clock = std::chrono::steady_clock;
     const bool is_short = options.max_seconds < kMostSeconds;
     const std::chrono::duration<double> most(is_short ? options.max_seconds : kMostSeconds);
     return Clock::now() + std::chrono::duration_cast<Clock::duration>(most);
+}
+
+checker::ProofAnswer check_under(const CheckRequest& request, const std::vector<CheckStage>& stages,
+                        const CheckOptions& options) {
+    if (request.take_proofs) return checker::check_once(stages, options);
+    CheckReport report = check(stages, options);
+    checker::keep_proof(stages, options, report);
+    return {std::move(report), false};
+}
+
+// Under the order that was asked for, or both. What goes wrong under `drained` goes wrong under
+// `fenced`, too, where more is possible.
+checker::ProofAnswer check_orders(const CheckRequest& request, const std::vector<CheckStage>& stages,
+                         CheckOptions options) {
+    if (request.order == name(MemoryOrder::fenced)) options.order = MemoryOrder::fenced;
+    checker::ProofAnswer answer = check_under(request, stages, options);
+    if (request.order != kBothOrders || answer.report.any_order) return answer;
+    answer.report.any_order = answer.report.verdict == Verdict::violated;
+    if (answer.report.verdict != Verdict::proved) return answer;
+    const CheckReport before = std::move(answer.report);
+    const bool from_store = answer.from_store;
+    options.order = MemoryOrder::fenced;
+    options.seconds_spent += before.seconds;
+    answer = check_under(request, stages, options);
+    answer.from_store &= from_store;
+    answer.report.any_order = answer.report.verdict == Verdict::proved;
+    answer.report.events += before.events;
+    answer.report.states += before.states;
+    answer.report.seconds += before.seconds;
+    return answer;
 }
 
 // The bounds hold for the making of plans and the checking of them together.
@@ -43,14 +74,9 @@ checker::ProofAnswer make_and_check(const CheckRequest& request, CheckOptions op
     }
     options.seconds_spent = seconds();
     const std::vector<CheckStage> stages = job.calls.stages();
-    if (request.take_proofs) {
-        checker::ProofAnswer answer = checker::check_once(stages, options);
-        if (answer.from_store) answer.report.seconds = seconds() - options.seconds_spent;
-        return answer;
-    }
-    CheckReport report = check(stages, options);
-    checker::keep_proof(stages, options, report);
-    return {std::move(report), false};
+    checker::ProofAnswer answer = check_orders(request, stages, options);
+    if (answer.from_store) answer.report.seconds = seconds() - options.seconds_spent;
+    return answer;
 }
 
 // Whether `require` refuses a rank count whatever the length. What it says of some lengths only is
@@ -106,8 +132,12 @@ void add_request_options(Command& command, CheckRequest& request) {
                        "ranks: 4, a range 2..16 or a list 2,4,8 (default 4)");
     command.add_option("--calls", request.options.calls,
                        "calls in a row on the same windows (default 3)");
-    command.add_option("--after", what.after,
-                       "collectives that run before it on the same windows: name or name:recipe");
+    command.add_option("--order", request.order,
+                       "when stores of a pipe are visible to the others: drained, fenced, or both "
+                       "where they differ (default both)");
+    command.add_option(
+        "--after", what.after,
+        "collectives that run before it on the same windows: name or name:recipe");
     command.add_option("--expect", what.expect,
                        "the collective that a kernel or plan must compute");
     command.add_option("--max-states", request.options.max_states,
@@ -136,6 +166,14 @@ void prepare(CheckRequest& request) {
     if (request.options.calls < 1) {
         throw Error(Fault::usage,
                     fmt::format("--calls: expected at least 1, found {}", request.options.calls));
+    }
+    const bool is_order = request.order == name(MemoryOrder::drained) ||
+                          request.order == name(MemoryOrder::fenced) ||
+                          request.order == kBothOrders;
+    if (!is_order) {
+        throw Error(
+            Fault::usage,
+            fmt::format("--order: expected drained, fenced or both, found '{}'", request.order));
     }
     request.options.device = device_rules(request.command.target);
     request.options.strict_loads = request.command.target.strict_loads;
@@ -220,7 +258,10 @@ std::string findings_text(const Run& run, const CheckRequest& request) {
     if (report.verdict == Verdict::bound)
         text += fmt::format("not proved: bound reached: {}\n", report.bound);
     if (!report.violations.empty()) {
-        text += "\n" + violation_text(report.violations.front(), stages, request.full);
+        const bool is_fenced_only = request.order == kBothOrders && !report.any_order &&
+                                    report.order == MemoryOrder::fenced;
+        text += is_fenced_only ? "\nproved under drained, refuted under fenced: " : "\n";
+        text += violation_text(report.violations.front(), stages, request.full);
         if (report.violations.size() > 1) {
             text += fmt::format("\nand {} more:\n", report.violations.size() - 1);
             for (std::size_t i = 1; i < report.violations.size(); ++i) {

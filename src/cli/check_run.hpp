@@ -16,8 +16,9 @@ namespace peal::cli {
 struct CheckRequest {
     CheckCommand command;
     CheckOptions options;
-    bool full = false;         // the whole picture, on the rank count that was asked for
-    bool take_proofs = false;  // what stands in the store is not checked again
+    std::string order = "both";  // drained, fenced, or both where they differ
+    bool full = false;           // the whole picture, on the rank count that was asked for
+    bool take_proofs = false;    // what stands in the store is not checked again
 };
 
 // The options that say what is checked. They are also the keys of a project (cli/project.hpp);

@@ -54,8 +54,8 @@ Proof prove(const std::vector<Plan>& plans, const Collective* collective, bool t
         return proof;
     };
     Proof proof = prove_them(plans, "");
-    const bool has_pipes = std::any_of(plans.begin(), plans.end(), plan::uses_pipes);
-    if (!has_pipes || proof.from.empty()) return proof;
+    const bool in_order = std::all_of(plans.begin(), plans.end(), plan::is_in_order);
+    if (in_order || proof.from.empty()) return proof;
     options.device = {};
     Proof ours = prove_them(plan::for_host(plans), " as this machine runs it");
     if (ours.from == "store") ours.from = proof.from;

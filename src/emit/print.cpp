@@ -296,6 +296,7 @@ private:
         }
     }
     void print_one(const DrainAll&) { line("pipe_barrier(PIPE_ALL);"); }
+    void print_one(const FenceAll&) { line("dsb(DSB_DDR);"); }
 
     // ------------------------------------------------------------------------ control flow
 

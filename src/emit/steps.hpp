@@ -88,6 +88,7 @@ struct Flag {
     Event event;
 };
 struct DrainAll {};  // pipe_barrier(PIPE_ALL)
+struct FenceAll {};  // dsb(DSB_DDR)
 
 // Rounds over counter in lo..hi; or, if `chunks` is set, over pieces of that many elements.
 struct Loop {
@@ -108,7 +109,7 @@ struct Comment {
 
 struct Step {
     std::variant<Define, Assign, LoadTile, StoreTile, Compute, NotifyCell, WaitForCell,
-                 AdvanceGeneration, Flag, DrainAll, Loop, Branch, Comment>
+                 AdvanceGeneration, Flag, DrainAll, FenceAll, Loop, Branch, Comment>
         what;
     Span span;
     int number = -1;  // of an instruction on tiles, in the order of the text

@@ -51,6 +51,7 @@ void Syncs::sync(Pipe from, Pipe to, std::optional<TileId> because_of, Knowledge
     const auto event = choose_event(known, from, to, because_of);
     if (!event) {
         out.push_back({DrainAll{}, {}});
+        out.push_back({FenceAll{}, {}});  // nobody remembers what is visible
         known.forget_all();
         return;
     }
@@ -109,6 +110,11 @@ void Syncs::drain(Knowledge& known, Steps& out) const {
         const auto& memory = instructions_[done.instruction].memory;
         return memory && memory->is_window() && (what.by & bit(Pipe::scalar)) == 0;
     };
+    // What is stored is out of its pipe then, and visible to the others behind a fence.
+    const bool stores = std::any_of(known.done.begin(), known.done.end(), [&](const auto& each) {
+        return needs(each.first, each.second) &&
+               instructions_[each.first.instruction].pipe == Pipe::store;
+    });
     for (;;) {
         std::map<Pipe, int> covers;
         Pipe last = Pipe::none;
@@ -117,13 +123,14 @@ void Syncs::drain(Knowledge& known, Steps& out) const {
             last = instructions_[done.instruction].pipe;
             for (const Pipe pipe : kWorkers) covers[pipe] += (what.by & bit(pipe)) != 0 ? 1 : 0;
         }
-        if (last == Pipe::none) return;
+        if (last == Pipe::none) break;
         Pipe best = last;
         for (const Pipe pipe : kWorkers) {
             if (covers[pipe] > covers[best]) best = pipe;
         }
         sync(best, Pipe::scalar, {}, known, out);
     }
+    if (stores) out.push_back({FenceAll{}, {}});
 }
 
 }  // namespace peal::emit

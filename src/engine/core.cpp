@@ -58,7 +58,7 @@ void Core::carry_out_rest(const Op& op) {
         // barriers order nothing that is not in order already. Only a flag that nobody set is felt.
         case Opcode::set_flag: flags_.push_back(op.flag); break;
         case Opcode::wait_flag: std::erase(flags_, op.flag); break;
-        case Opcode::pipe_barrier: break;
+        case Opcode::nothing: break;
         default: assert(false);  // drive() does these
     }
 }

@@ -125,7 +125,10 @@ public:
     Op operator()(const WaitFlag& flag) const {
         return pipe(Opcode::wait_flag, {flag.from, flag.to, flag.event});
     }
-    Op operator()(const PipeBarrier& /*barrier*/) const { return pipe(Opcode::pipe_barrier, {}); }
+    // Everything is done in its turn, which is one of the moments that deferred work may take.
+    Op operator()(const PipeBarrier& /*barrier*/) const { return pipe(Opcode::nothing, {}); }
+    Op operator()(const Fence& /*fence*/) const { return pipe(Opcode::nothing, {}); }
+    Op operator()(const Evict& /*evict*/) const { return pipe(Opcode::nothing, {}); }
 
 private:
     Address place(const Range& range) const {

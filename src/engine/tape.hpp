@@ -26,7 +26,7 @@ enum class Opcode : std::uint8_t {
     wait,
     set_flag,
     wait_flag,
-    pipe_barrier,
+    nothing,
 };
 
 inline bool is_notify(Opcode code) {

@@ -93,6 +93,11 @@ inline bool is_sync(const Action& action) {
     return std::holds_alternative<Notify>(action) || std::holds_alternative<Wait>(action);
 }
 
+// Says when work is complete; does nothing where it is done in its turn.
+inline bool is_completion(const Action& action) {
+    return std::holds_alternative<Fence>(action) || std::holds_alternative<Evict>(action);
+}
+
 // Orders the pipes of one rank; does nothing where there are none.
 inline bool is_pipe_sync(const Action& action) {
     return std::holds_alternative<SetFlag>(action) || std::holds_alternative<WaitFlag>(action) ||

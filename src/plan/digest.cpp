@@ -104,13 +104,25 @@ private:
         put(pipe);
     }
 
+    void put(const Fence& fence) {
+        const auto& [group] = fence;
+        put(group);
+    }
+
+    void put(const Evict& evict) {
+        const auto& [range] = evict;
+        put(range);
+    }
+
     void put(const Instruction& instruction) {
-        const auto& [action, pipe, line, joined, round] = instruction;
+        const auto& [action, pipe, line, joined, round, group] = instruction;
         static_cast<void>(line);
         static_cast<void>(round);
         digest_.add(std::uint64_t{action.index()});
         std::visit([&](const auto& what) { put(what); }, action);
-        put(pipe, joined);
+        // Most instructions have no group, and are as they were before there were any.
+        put(pipe, (joined ? 1 : 0) + (group != 0 ? 2 : 0));
+        if (group != 0) put(group);
     }
 
     void put(const Buffer& buffer) {

@@ -8,7 +8,7 @@
 namespace peal::plan {
 
 Plan for_host(const Plan& plan) {
-    if (!uses_pipes(plan)) return plan;
+    if (is_in_order(plan)) return plan;
     validate(plan);
     Plan result = plan;
     result.instructions.clear();
@@ -18,7 +18,7 @@ Plan for_host(const Plan& plan) {
             result.lanes.push_back(static_cast<std::uint32_t>(result.instructions.size()));
         for (const std::uint32_t index : pipe_order(plan, lane)) {
             const Instruction& instruction = plan.instructions[index];
-            if (is_pipe_sync(instruction.action)) continue;
+            if (is_pipe_sync(instruction.action) || is_completion(instruction.action)) continue;
             result.instructions.push_back(
                 {instruction.action, Pipe::none, instruction.line, false, instruction.round});
         }

@@ -9,9 +9,9 @@
 
 namespace peal {
 
-// Plans with pipes stay as their author wrote them.
+// Plans that are not done in order stay as their author wrote them.
 Plan fuse(Plan plan) {
-    if (plan::uses_pipes(plan)) return plan;
+    if (!plan::is_in_order(plan)) return plan;
     const plan::Sharing sharing = plan::sharing_of(plan);
     plan::change_lanes(plan, [&](Plan& lane) {
         plan::rename_tiles(lane);

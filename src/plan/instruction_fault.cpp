@@ -27,7 +27,8 @@ public:
     InstructionCheck(const Plan& plan, std::size_t index) : plan_(plan), index_(index) {}
 
     std::optional<PlanFault> run() {
-        std::visit([&](const auto& action) { check(action); }, plan_.instructions[index_].action);
+        std::visit([&](const auto& action) { check(action) && group(action); },
+                   plan_.instructions[index_].action);
         return std::move(fault_);
     }
 
@@ -68,6 +69,36 @@ private:
     bool check(const WaitFlag& flag) { return flag_pipes(flag.from, flag.to); }
     bool check(const PipeBarrier& barrier) {
         return barrier.pipe != Pipe::none || fail("a barrier needs a pipe to drain");
+    }
+    bool check(const Fence& fence) {
+        if (!issuing_pipe("a fence runs on the scalar pipe")) return false;
+        return fence.group != kCached ||
+               fail("what is cached is no group: it is complete by a fence of group 0");
+    }
+    bool check(const Evict& evict) {
+        if (!issuing_pipe("the cache is that of the scalar pipe")) return false;
+        if (is_tile(evict.range)) return fail("tile memory is not cached");
+        return range(evict.range, "what is evicted");
+    }
+
+    // ------------------------------------------------------------------------ completion
+
+    template <class Any>
+    bool group(const Any& /*sync*/) {
+        return group() == 0 || fail("only work on data is deferred or cached");
+    }
+    bool group(const Copy& /*copy*/) { return data_group(); }
+    bool group(const Reduce& /*reduce*/) { return data_group(); }
+    bool group(const Accumulate& /*accumulate*/) { return data_group(); }
+    bool group(const Map& /*map*/) { return data_group(); }
+
+    std::uint16_t group() const { return plan_.instructions[index_].group; }
+    bool data_group() {
+        return group() == 0 ||
+               issuing_pipe("work that is deferred or cached is issued by the scalar pipe");
+    }
+    bool issuing_pipe(std::string_view rule) {
+        return pipe() == Pipe::none || pipe() == Pipe::scalar || fail("{}", rule);
     }
 
     // ------------------------------------------------------------------------ faults
@@ -221,10 +252,7 @@ private:
 
     Pipe pipe() const { return plan_.instructions[index_].pipe; }
     bool data_pipe() { return pipe() != Pipe::all || fail("data instructions run on one pipe"); }
-    bool sync_pipe() {
-        return pipe() == Pipe::none || pipe() == Pipe::scalar ||
-               fail("notify and wait run on the scalar pipe");
-    }
+    bool sync_pipe() { return issuing_pipe("notify and wait run on the scalar pipe"); }
     bool flag_pipes(Pipe from, Pipe to) {
         const auto is_one = [](Pipe pipe) { return pipe != Pipe::none && pipe != Pipe::all; };
         return (is_one(from) && is_one(to) && from != to) ||

@@ -157,7 +157,7 @@ Value read_value(const Place& place) {
 // The fields of an action beside those that every instruction has.
 void require_action(const Place& place, std::initializer_list<std::string_view> own) {
     std::vector<std::string_view> known(own);
-    known.insert(known.end(), {"pipe", "line", "joined"});
+    known.insert(known.end(), {"pipe", "line", "joined", "group"});
     place.require_only(known);
 }
 
@@ -215,6 +215,16 @@ PipeBarrier read_barrier(const Place& place) {
     return {place["drain"].word(kPipes)};
 }
 
+Fence read_fence(const Place& place) {
+    require_action(place, {"do", "completes"});
+    return {place["completes"].integer<std::uint16_t>()};
+}
+
+Evict read_evict(const Place& place) {
+    require_action(place, {"do", "range"});
+    return {read_range(place["range"])};
+}
+
 Action read_action(const Place& place) {
     const std::string word = place["do"].text();
     if (word == kCopyWord) return read_copy(place);
@@ -226,6 +236,8 @@ Action read_action(const Place& place) {
     if (word == kSetFlagWord) return read_flag<SetFlag>(place);
     if (word == kWaitFlagWord) return read_flag<WaitFlag>(place);
     if (word == kPipeBarrierWord) return read_barrier(place);
+    if (word == kFenceWord) return read_fence(place);
+    if (word == kEvictWord) return read_evict(place);
     place["do"].fail("there is no instruction '{}'", word);
 }
 
@@ -235,6 +247,10 @@ Instruction read_instruction(const Place& place) {
     if (place.has("pipe")) instruction.pipe = place["pipe"].word(kPipes);
     if (place.has("line")) instruction.line = place["line"].integer<std::uint32_t>();
     if (place.has("joined")) instruction.joined = place["joined"].truth();
+    if (place.has("group")) {
+        const Place group = place["group"];
+        instruction.group = group.is_text(kCacheGroup) ? kCached : group.integer<std::uint16_t>();
+    }
     return instruction;
 }
 

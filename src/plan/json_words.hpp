@@ -18,5 +18,9 @@ inline constexpr std::string_view kWaitWord = "wait";
 inline constexpr std::string_view kSetFlagWord = "set_flag";
 inline constexpr std::string_view kWaitFlagWord = "wait_flag";
 inline constexpr std::string_view kPipeBarrierWord = "pipe_barrier";
+inline constexpr std::string_view kFenceWord = "fence";
+inline constexpr std::string_view kEvictWord = "evict";
+
+inline constexpr std::string_view kCacheGroup = "cache";  // Instruction::group: kCached
 
 }  // namespace peal::plan

@@ -12,7 +12,7 @@
 //   buffer       {"name": text, "kind": word, "direction": word, "element": word,
 //                 "bytes": uint} or, for signals, {..., "cells": uint, "cell_stride": uint}
 //   instruction  {"do": word, <fields of that word>, "pipe": word, "line": uint,
-//                 "joined": true}
+//                 "joined": true, "group": uint or "cache"}
 //     copy         dst: range, src: range
 //     reduce       op: word, element: word, dst: range, src: [range...]
 //     accumulate   element: word, dst: range, src: range
@@ -21,14 +21,16 @@
 //     wait         compare: word, cell: cell, value: value
 //     set_flag     from: word, to: word, event: uint; wait_flag likewise
 //     pipe_barrier drain: word
+//     fence        completes: uint
+//     evict        range: range
 //   range        {"buffer": index into buffers or "tile", "rank": int, "offset": uint,
 //                 "length": uint}
 //   cell         {"buffer": index, "rank": int, "index": uint}
 //   value        {"constant": int, "per_generation": int}
 //
 // A field that has its default is left out: no source, no included parts, one lane, bytes 0, cells
-// 0, cell_stride 64, pipe none, line 0, joined false, from f32, per_generation 0. A scalar that is
-// not finite is the text "inf", "-inf" or "nan".
+// 0, cell_stride 64, pipe none, line 0, joined false, group 0, from f32, per_generation 0. A scalar
+// that is not finite is the text "inf", "-inf" or "nan".
 #include <cmath>
 
 #include <fmt/format.h>
@@ -122,6 +124,12 @@ struct ActionWriter {
     OrderedJson operator()(const PipeBarrier& barrier) const {
         return {{"do", kPipeBarrierWord}, {"drain", name(barrier.pipe)}};
     }
+    OrderedJson operator()(const Fence& fence) const {
+        return {{"do", kFenceWord}, {"completes", fence.group}};
+    }
+    OrderedJson operator()(const Evict& evict) const {
+        return {{"do", kEvictWord}, {"range", json_of(evict.range)}};
+    }
 
 private:
     template <class Flag>
@@ -136,6 +144,11 @@ OrderedJson json_of(const Instruction& instruction) {
     if (instruction.pipe != Pipe::none) json["pipe"] = name(instruction.pipe);
     if (instruction.line != 0) json["line"] = instruction.line;
     if (instruction.joined) json["joined"] = true;
+    if (instruction.group == kCached) {
+        json["group"] = kCacheGroup;
+    } else if (instruction.group != 0) {
+        json["group"] = instruction.group;
+    }
     return json;
 }
 

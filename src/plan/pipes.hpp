@@ -35,4 +35,13 @@ inline bool uses_pipes(const Plan& plan) {
         });
 }
 
+// Each instruction is done before the next one starts: there are no pipes, and nothing is deferred.
+inline bool is_in_order(const Plan& plan) {
+    return !uses_pipes(plan) && std::none_of(plan.instructions.begin(), plan.instructions.end(),
+                                             [](const Instruction& instruction) {
+                                                 return instruction.group != 0 ||
+                                                        is_completion(instruction.action);
+                                             });
+}
+
 }  // namespace peal::plan

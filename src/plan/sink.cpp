@@ -110,12 +110,14 @@ private:
         settle(instruction, map.dst);
     }
 
-    // Syncs have been written already, and plans with flags are not fused.
+    // Syncs have been written already, and plans with flags or fences are not fused.
     static void join(Instruction&, Notify&) { assert(false); }
     static void join(Instruction&, Wait&) { assert(false); }
     static void join(Instruction&, SetFlag&) { assert(false); }
     static void join(Instruction&, WaitFlag&) { assert(false); }
     static void join(Instruction&, PipeBarrier&) { assert(false); }
+    static void join(Instruction&, Fence&) { assert(false); }
+    static void join(Instruction&, Evict&) { assert(false); }
 
     // The held reduction that `reduce` continues, if there is one: left-nested, same operation, and
     // its sources go together with the destination.

@@ -64,6 +64,12 @@ public:
     std::string operator()(const PipeBarrier& barrier) const {
         return fmt::format("pipe_barrier {}", name(barrier.pipe));
     }
+    std::string operator()(const Fence& fence) const {
+        return fence.group == 0 ? "fence" : fmt::format("fence #{}", fence.group);
+    }
+    std::string operator()(const Evict& evict) const {
+        return fmt::format("evict {}", range(evict.range));
+    }
 
 private:
     template <class Flag>
@@ -222,6 +228,11 @@ std::string instruction_lines(const Plan& plan) {
 std::string to_text(const Instruction& instruction, const Plan& plan, const TextOptions& options) {
     std::string text = std::visit(Writer(plan, options), instruction.action);
     if (instruction.pipe != Pipe::none) text += fmt::format(" on {}", name(instruction.pipe));
+    if (instruction.group == kCached) {
+        text += ", cached";
+    } else if (instruction.group != 0) {
+        text += fmt::format(", deferred #{}", instruction.group);
+    }
     return text;
 }
 

@@ -69,12 +69,15 @@ public:
         link_map* map = nullptr;
         if (dlinfo(library, RTLD_DI_LINKMAP, &map) == 0) library_base_ = map->l_addr;
         const auto entry = reinterpret_cast<Entry>(dlsym(library, "kernel_entry"));
-        reinterpret_cast<Attach>(dlsym(library, "peal_pto_attach"))(&Child::take);
+        const auto attach = reinterpret_cast<Attach>(dlsym(library, "peal_pto_attach"));
         using BeBlock = void (*)(std::int64_t, std::int64_t);
         reinterpret_cast<BeBlock>(dlsym(library, "peal_pto_be_block"))(run_.block,
                                                                        run_.options.blocks);
         catch_faults();
-        for (const std::int64_t generation : run_.generations) call(entry, generation);
+        for (const std::int64_t generation : run_.generations) {
+            attach(&Child::take);
+            call(entry, generation);
+        }
         progress_.began = ChildClock::now();
         send_recording();
     }
@@ -508,7 +511,7 @@ private:
             return byte <= static_cast<unsigned char>(last);
         };
         const device::Operation& operation = one.operation;
-        return is_up_to(operation.op, device::Op::pipe_barrier) && one.file < files &&
+        return is_up_to(operation.op, device::kLastOp) && one.file < files &&
                std::all_of(std::begin(operation.tile), std::end(operation.tile),
                            [&](const device::TileOperand& tile) {
                                return is_up_to(tile.is_assigned, 1) &&

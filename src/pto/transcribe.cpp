@@ -59,12 +59,13 @@ private:
                                                 fmt::format(format, std::forward<Args>(args)...)));
     }
 
-    void emit(Action action, Pipe pipe) {
+    void emit(Action action, Pipe pipe, std::uint16_t group = 0) {
         Instruction instruction;
         instruction.action = std::move(action);
         instruction.pipe = pipe;
         instruction.line = operation().line;
         instruction.joined = !std::exchange(is_first_, false);
+        instruction.group = group;
         result_.instructions.push_back(std::move(instruction));
         result_.origins.push_back(number_);
     }
@@ -98,6 +99,12 @@ private:
             case Op::wait_flag:
                 return emit(WaitFlag{pipe(op.pipe[0]), pipe(op.pipe[1]), event(op)}, flag_pipe(op));
             case Op::pipe_barrier: return emit(PipeBarrier{pipe(op.pipe[0])}, Pipe::none);
+            case Op::put_async: return put_async(op);
+            case Op::wait_async: return emit(Fence{session(op)}, Pipe::scalar);
+            case Op::scalar_store: return store_scalar(op);
+            case Op::scalar_copy: return copy_scalar(op);
+            case Op::evict: return evict(op);
+            case Op::fence: return emit(Fence{}, Pipe::scalar);
         }
     }
 
@@ -305,6 +312,77 @@ private:
         constexpr std::uint8_t kEventOfPuts = 0;
         emit(SetFlag{from, to, kEventOfPuts}, Pipe::none);
         emit(WaitFlag{from, to, kEventOfPuts}, Pipe::none);
+    }
+
+    // An engine of its own moves the bytes, at any time until the session is waited for.
+    void put_async(const Operation& op) {
+        const Rows to = rows_of(op.memory[0]);
+        const Rows from = rows_of(op.memory[1]);
+        if (to.tensor->type != from.tensor->type) fail("source and destination differ in type");
+        if (to.count != from.count || to.columns != from.columns) {
+            fail("the shapes differ: {}x{} and {}x{}", to.count, to.columns, from.count,
+                 from.columns);
+        }
+        const std::uint64_t bytes =
+            static_cast<std::uint64_t>(to.columns) * size_of(to.tensor->type);
+        int stretches = 0;
+        for_each_stretch(
+            to.count, bytes,
+            [&](std::int64_t row) {
+                return std::array{to.at(row), from.at(row), to.at(row)};
+            },
+            [&](const Stretch& stretch) {
+                if (++stretches > 1) fail("an asynchronous transfer is one stretch of memory");
+                emit(Copy{to.range(stretch.at[0], stretch.bytes),
+                          from.range(stretch.at[1], stretch.bytes)},
+                     Pipe::scalar, session(op));
+            });
+    }
+    std::uint16_t session(const Operation& op) const {
+        if (op.event <= 0) fail("the session was not opened: BuildAsyncSession comes first");
+        if (op.event >= kCached) fail("at most {} sessions can be opened in a call", kCached - 1);
+        return static_cast<std::uint16_t>(op.event);
+    }
+
+    // ------------------------------------------------------------------------ scalar unit
+
+    Range element_at(const MemoryOperand& operand) const {
+        const Rows rows = rows_of(operand);
+        return rows.range(rows.begin, size_of(operand.type));
+    }
+    void store_scalar(const Operation& op) {
+        const Element element = element_of(op.memory[0].type);
+        emit(Map{MapOp::fill, element, op.scalar, element_at(op.memory[0]), {}, element},
+             Pipe::scalar, kCached);
+    }
+    void copy_scalar(const Operation& op) {
+        emit(Copy{element_at(op.memory[0]), element_at(op.memory[1])}, Pipe::scalar, kCached);
+    }
+
+    // Lines of signals are the business of TNOTIFY and TWAIT, and of the kernel's own memory there
+    // is no second view.
+    void evict(const Operation& op) {
+        if (op.cell == 0) return evict_all();
+        const auto location = run_.addresses->find(op.cell);
+        if (!location || location->placed->buffer == kNoBuffer) return;
+        const std::uint64_t begin = location->offset / kCacheLineBytes * kCacheLineBytes;
+        evict_range(*location->placed, location->rank, begin, begin + kCacheLineBytes);
+    }
+    void evict_all() {
+        for (const Placed& placed : run_.layout->placed) {
+            if (placed.buffer == kNoBuffer) continue;
+            const bool is_window = run_.layout->buffers[placed.buffer].kind == BufferKind::window;
+            const std::int32_t first = is_window ? 0 : run_.rank;
+            const std::int32_t last = is_window ? run_.nranks - 1 : run_.rank;
+            for (std::int32_t rank = first; rank <= last; ++rank) {
+                evict_range(placed, rank, 0, placed.data_bytes);
+            }
+        }
+    }
+    void evict_range(const Placed& placed, std::int32_t rank, std::uint64_t begin,
+                     std::uint64_t end) {
+        end = std::min(end, placed.data_bytes);
+        if (begin < end) emit(Evict{{placed.buffer, rank, begin, end - begin}}, Pipe::scalar);
     }
 
     // ------------------------------------------------------------------------ vector work

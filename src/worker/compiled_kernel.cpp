@@ -83,8 +83,8 @@ std::vector<BufferUse> uses_of(const Plan& plan) {
 CompiledKernel::CompiledKernel(std::vector<Plan> all, std::vector<std::size_t> arguments,
                                std::optional<Collective> meant)
     : id(next_id()),
-      piped(std::any_of(all.begin(), all.end(), plan::uses_pipes) ? validated(all)
-                                                                  : std::vector<Plan>()),
+      piped(std::all_of(all.begin(), all.end(), plan::is_in_order) ? std::vector<Plan>()
+                                                                   : validated(all)),
       plans(piped.empty() ? validated(std::move(all)) : plan::for_host(piped)),
       argument_of(std::move(arguments)),
       collective(std::move(meant)) {

@@ -97,6 +97,7 @@ void describe(Archive& archive, Instruction& instruction) {
     describe(archive, instruction.pipe);
     describe(archive, instruction.line);
     describe(archive, instruction.joined);
+    describe(archive, instruction.group);
 }
 
 template <class Archive>

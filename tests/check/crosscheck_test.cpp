@@ -68,6 +68,16 @@ TEST_F(CrossCheck, PipePrograms) {
     EXPECT_GT(tally_.early, tally_.programs / 4);
 }
 
+TEST_F(CrossCheck, FencedPrograms) {
+    compare(Sort::fences, 0, 8'000, {data_race, pipe_hazard});
+    EXPECT_GT(tally_.early, tally_.programs / 8);
+}
+
+TEST_F(CrossCheck, DeferredPrograms) {
+    compare(Sort::deferred, 0, 15'000, {data_race, pipe_hazard, deadlock, wrong_result});
+    EXPECT_GT(tally_.forms, tally_.programs / 4);
+}
+
 TEST_F(CrossCheck, GatheringPrograms) {
     compare(Sort::gathers, 0, 20'000,
             {data_race, deadlock, unwritten_read, signal_state, overflow, wrong_result});

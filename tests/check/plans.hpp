@@ -90,6 +90,14 @@ public:
     RankPlan& wait_flag(Pipe from, Pipe to, std::uint8_t event = 0) {
         return add(WaitFlag{from, to, event}, to);
     }
+    RankPlan& fence(std::uint16_t group = 0) { return add(Fence{group}, Pipe::none); }
+    RankPlan& evict(const Range& range) { return add(Evict{range}, Pipe::none); }
+    // The last instruction is complete by the fence of a group, or goes through the cache.
+    RankPlan& deferred(std::uint16_t group) {
+        plan_->instructions.back().group = group;
+        return *this;
+    }
+    RankPlan& cached() { return deferred(kCached); }
     RankPlan& drain() { return add(PipeBarrier{Pipe::all}, Pipe::all); }
 
 private:

@@ -69,7 +69,8 @@ TEST(ProofRecord, IsOneLineOfJsonAndBack) {
               R"({"digest":"00000000000000000000000000000007","kernels":"ring","meanings":"none",)"
               R"("ranks":4,"calls":3,"order":"drained","device":{"tile_bytes":196608,)"
               R"("tile_alignment":32,"one_outstanding_load":true},"strict_loads":false,)"
-              R"("method":"linear","events":12,"states":0,"checker":1,"proved_at":1007})"
+              R"("memory_order":"any",)"
+              R"("method":"linear","events":12,"states":0,"checker":2,"proved_at":1007})"
               "\n");
     EXPECT_EQ(checker::proof_record_from(to_text(record)), record);
 }
@@ -84,9 +85,9 @@ TEST(ProofRecord, EveryPartOfTheSubjectHasAKeyOfItsOwn) {
         {"order", [](checker::ProofSubject& s) { s.order = "overlapped"; }},
         {"tile_bytes", [](checker::ProofSubject& s) { ++s.device.tile_bytes; }},
         {"tile_alignment", [](checker::ProofSubject& s) { ++s.device.tile_alignment; }},
-        {"one_outstanding_load",
-         [](checker::ProofSubject& s) { s.device.one_outstanding_load = false; }},
+        {"one_outstanding_load", [](checker::ProofSubject& s) { s.device.one_outstanding_load = false; }},
         {"strict_loads", [](checker::ProofSubject& s) { s.strict_loads = true; }},
+        {"memory_order", [](checker::ProofSubject& s) { s.memory_order = "fenced"; }},
         {"checker", [](checker::ProofSubject& s) { ++s.checker; }},
     };
     std::map<std::string, std::string> seen;

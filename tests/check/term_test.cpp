@@ -18,7 +18,7 @@ class TermTest : public testing::Test {
 protected:
     TermTest() : plans_(4), stages_{{&plans_.list(), nullptr, {}}} {
         plans_.argument("input", Direction::in, 64);
-        model_ = build_model(stages_, 1, meter_);
+        model_ = build_model(stages_, 1, MemoryOrder::drained, meter_);
     }
     // 4-byte elements of the input of a rank, as seen from the start of a destination.
     Content input(RegionId rank, std::int64_t offset = 0) {

@@ -48,6 +48,13 @@ protected:
     }
 };
 
+TEST_P(PtoExamples, AreProvedUnderBothOrders) {
+    const Ran ran = peal_as("check", {"-n", "2..4", "--json"});
+    EXPECT_EQ(ran.exit_code, 0) << ran.out << ran.err;
+    EXPECT_THAT(ran.out,
+                AllOf(HasSubstr(R"("verdict": "proved")"), HasSubstr(R"("memory_order": "any")")));
+}
+
 TEST_P(PtoExamples, GiveGoldenInProcess) {
     for (const char* ranks : {"2", "3", "4", "16"}) {
         const Ran ran = peal_as("run", {"-n", ranks, "--calls", "3"});
@@ -343,6 +350,27 @@ TEST(PtoRun, DeadlocksAreReported) {
     EXPECT_THAT(in_processes.err,
                 AllOf(HasSubstr("timeout: rank "), HasSubstr("wait signals[16] >= 7"),
                       HasSubstr("stuck.cpp:" + std::to_string(kBodyLine)), HasSubstr("sees 0")));
+}
+
+// ---------------------------------------------------------------------------- orders
+
+TEST(PtoOrder, IsPartOfTheVerdict) {
+    const std::vector<std::string> check = {"check",   "tests/museum/pto/drained_not_fenced.cpp",
+                                            "-n",      "2",
+                                            "--as",    "allreduce",
+                                            "--count", "64"};
+    const Ran drained = peal_with(check, {"--order", "drained", "--json"});
+    EXPECT_EQ(drained.exit_code, 0) << drained.err;
+    EXPECT_THAT(drained.out, HasSubstr(R"("memory_order": "drained")"));
+    const Ran fenced = peal_with(check, {"--order", "fenced"});
+    EXPECT_EQ(fenced.exit_code, 1);
+    EXPECT_THAT(fenced.out, AllOf(HasSubstr("violated (fenced)"), Not(HasSubstr("drained,"))));
+    const Ran both = peal_with(check, {});
+    EXPECT_EQ(both.exit_code, 1);
+    EXPECT_THAT(both.out, HasSubstr("proved under drained, refuted under fenced: data race: "));
+    const Ran neither = peal_with(check, {"--order", "lazy"});
+    EXPECT_EQ(neither.exit_code, 2);
+    EXPECT_THAT(neither.err, HasSubstr("--order: expected drained, fenced or both, found 'lazy'"));
 }
 
 }  // namespace pto_test

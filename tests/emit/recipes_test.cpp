@@ -79,17 +79,19 @@ CheckReport prove(const Collective& collective, const std::vector<Plan>& plans, 
     CheckOptions options;
     options.device = rules_of(device);
     options.strict_loads = true;
+    options.order = MemoryOrder::fenced;  // then also under the other
     return check(calls.stages(), options);
 }
 
 bool is_sync(const Instruction& instruction) {
     return std::holds_alternative<SetFlag>(instruction.action) ||
            std::holds_alternative<WaitFlag>(instruction.action) ||
-           std::holds_alternative<PipeBarrier>(instruction.action);
+           std::holds_alternative<PipeBarrier>(instruction.action) ||
+           std::holds_alternative<Fence>(instruction.action);
 }
 
-// Lines of flags that belong together: the k-th wait of a flag takes its k-th set. A barrier
-// belongs to nobody.
+// Lines of flags that belong together: the k-th wait of a flag takes its k-th set. A barrier or a
+// fence belongs to nobody.
 class FlagLines {
 public:
     void add(const Plan& plan) {

@@ -18,10 +18,10 @@ TEST(MuseumCatalogue, NothingIsMissing) {
     std::vector<std::string> shown = exhibit_ids();
     for (const PlanExhibit& exhibit : plan_exhibits()) shown.push_back(exhibit.id);
     EXPECT_THAT(shown, ::testing::IsSupersetOf(
-                           {"S1",  "S2",  "S3",  "S4",  "S5",  "S6",  "S7",  "S8", "S9", "S10",
-                            "S11", "S12", "U1",  "U2",  "U3",  "U4",  "U5",  "U6", "U7", "U8",
-                            "U11", "U12", "U14", "U15", "G1",  "G3",  "G4",  "G5", "G6", "G9",
-                            "G11", "G12", "G13", "G14", "G15", "G16", "G17", "G18"}));
+                           {"S1",  "S2",  "S3",  "S4",  "S5",  "S6",  "S7",  "S8",  "S9", "S10",
+                            "S11", "S12", "U1",  "U2",  "U3",  "U4",  "U5",  "U6",  "U7", "U8",
+                            "U11", "U12", "U14", "U15", "U16", "G1",  "G3",  "G4",  "G5", "G6",
+                            "G9",  "G11", "G12", "G13", "G14", "G15", "G16", "G17", "G18"}));
 }
 
 // "deadlock", "rejected", "dead copy": the expectation without its details.

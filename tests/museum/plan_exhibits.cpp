@@ -269,6 +269,29 @@ Plans u13(int nranks, Form form) {
     return std::move(push.plans);
 }
 
+// what: Data is put into the peers' memory over a network that completes puts when it is asked to;
+//       the signal arrives first.
+// where: put, then notify, between hosts
+// why: A put is complete when it has been flushed: flush before the notify.
+Plans u16(int nranks, Form form) {
+    constexpr std::uint16_t kPuts = 1;
+    Push push(nranks);
+    for (int me = 0; me < nranks; ++me) {
+        RankPlan rank = push.plans.on(me);
+        push.enter(me);
+        for (int peer = 0; peer < nranks; ++peer) {
+            if (peer == me) continue;
+            rank.copy(RankPlan::at(peer, push.data, block(me), kBlock),
+                      rank.in(push.input, 0, kBlock));
+            rank.deferred(kPuts);
+        }
+        if (form == Form::mended) rank.fence(kPuts);
+        ring_peers(rank, me, nranks, push.signal, now(2));
+        push.leave(me);
+    }
+    return std::move(push.plans);
+}
+
 }  // namespace
 
 const std::vector<PlanExhibit>& plan_exhibits() {
@@ -280,6 +303,7 @@ const std::vector<PlanExhibit>& plan_exhibits() {
         {"U7", data_race, allgather, kCount, {2, 3}, DeviceRules::a2a3(), u7},
         {"U8", data_race, allreduce, kCount, {2, 3}, DeviceRules::a5(), u8},
         {"U13", data_race, allgather, kCount, {2, 3}, {}, u13},
+        {"U16", data_race, allgather, kCount, {2, 3}, {}, u16},
         {"G6", data_race, allgather, kCount, {2, 3}, {}, g6},
         {"G6_reads", data_race, allreduce, kCount, {2, 3}, {}, g6_reads},
     };

@@ -49,7 +49,7 @@ protected:
     }
     std::string text() {
         const Plan result = for_host(plan_);
-        EXPECT_FALSE(uses_pipes(result));
+        EXPECT_TRUE(is_in_order(result));
         std::string text;
         for (const Instruction& instruction : result.instructions) {
             text += to_text(instruction, result) + '\n';
@@ -79,11 +79,24 @@ TEST_F(ForHost, APlanWithoutPipesStaysAsItIs) {
 TEST_F(ForHost, OnlyTheWorkIsLeft) {
     Plan plan = sample_plan();
     const Plan result = for_host(plan);
-    EXPECT_FALSE(uses_pipes(result));
+    EXPECT_TRUE(is_in_order(result));
     EXPECT_EQ(result.buffers, plan.buffers);
     EXPECT_EQ(result.advance, plan.advance);
     EXPECT_EQ(result.source, plan.source);
     EXPECT_EQ(for_host(result), result);
+}
+
+TEST_F(ForHost, DeferredWorkIsDoneWhereItIsIssued) {
+    add(Copy{data(2), inp()});
+    plan_.instructions.back().group = 3;
+    add(Evict{data(1)});
+    add(Fence{3});
+    add(Notify{NotifyOp::set, {kSig, 2, 1}, {1, 0}});
+    EXPECT_FALSE(is_in_order(plan_));
+    EXPECT_EQ(fuse(plan_), plan_);
+    EXPECT_EQ(text(),
+              "copy data@2[0..64) <- inp[0..64)\n"
+              "notify sig[1]@2 = 1\n");
 }
 
 // A kernel as a tile processor runs it: load, add and store on pipes of their own.

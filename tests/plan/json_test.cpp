@@ -85,7 +85,7 @@ private:
     }
     Value value() { return {integer<std::int64_t>(), integer<std::int64_t>()}; }
     Action action() {
-        switch (below(9)) {
+        switch (below(11)) {
             case 0: return Copy{range(), range()};
             case 1: {
                 Reduce reduce{any(kReduceOps), any(kElements), range(), {}};
@@ -100,11 +100,14 @@ private:
             case 5: return SetFlag{any(kPipes), any(kPipes), integer<std::uint8_t>()};
             case 6: return WaitFlag{any(kPipes), any(kPipes), integer<std::uint8_t>()};
             case 7: return Accumulate{any(kElements), range(), range()};
+            case 8: return Fence{integer<std::uint16_t>()};
+            case 9: return Evict{range()};
             default: return PipeBarrier{any(kPipes)};
         }
     }
     Instruction instruction() {
-        return {action(), any(kPipes), integer<std::uint32_t>(), below(2) == 1};
+        return {action(),      any(kPipes), integer<std::uint32_t>(),
+                below(2) == 1, 0,           below(2) ? kCached : integer<std::uint16_t>()};
     }
 
     std::mt19937_64 random_;
@@ -168,6 +171,7 @@ TEST(PlanJson, WhatIsTheDefaultIsLeftOut) {
     EXPECT_EQ(to_json(plan).find("joined"), std::string::npos);
     EXPECT_EQ(to_json(plan).find("from"), std::string::npos);
     EXPECT_EQ(to_json(plan).find("included"), std::string::npos);
+    EXPECT_EQ(to_json(plan).find("group"), std::string::npos);
     plan.instructions[0].joined = true;
     std::get<Map>(plan.instructions[0].action).from = Element::i32;
     EXPECT_NE(to_json(plan).find(R"("from":"i32","joined":true)"), std::string::npos)
@@ -180,7 +184,11 @@ TEST(PlanJson, IsWrittenForPeople) {
     plan.buffers = {argument("x", 8)};
     plan.advance = {0};
     plan.instructions = {{Map{MapOp::fill, Element::f32, 1, {0, 0, 0, 8}, {}}, Pipe::none, 3},
-                         {PipeBarrier{Pipe::all}, Pipe::none, 0}};
+                         {PipeBarrier{Pipe::all}, Pipe::none, 0},
+                         {Copy{{0, 0, 0, 4}, {0, 0, 4, 4}}, Pipe::none, 0, false, 0, 3},
+                         {Copy{{0, 0, 0, 4}, {0, 0, 4, 4}}, Pipe::none, 0, false, 0, kCached},
+                         {Evict{{0, 0, 0, 8}}, Pipe::none, 0},
+                         {Fence{3}, Pipe::none, 0}};
     EXPECT_EQ(to_json(plan),
               R"({"format": "peal-plans", "version": 1,
  "sources": [],
@@ -191,7 +199,11 @@ TEST(PlanJson, IsWrittenForPeople) {
    "advance": [0],
    "instructions": [
      {"do":"map","op":"fill","element":"f32","scalar":1.0,"dst":{"buffer":0,"rank":0,"offset":0,"length":8},"src":{"buffer":"tile","rank":0,"offset":0,"length":0},"line":3},
-     {"do":"pipe_barrier","drain":"all"}]}]}
+     {"do":"pipe_barrier","drain":"all"},
+     {"do":"copy","dst":{"buffer":0,"rank":0,"offset":0,"length":4},"src":{"buffer":0,"rank":0,"offset":4,"length":4},"group":3},
+     {"do":"copy","dst":{"buffer":0,"rank":0,"offset":0,"length":4},"src":{"buffer":0,"rank":0,"offset":4,"length":4},"group":"cache"},
+     {"do":"evict","range":{"buffer":0,"rank":0,"offset":0,"length":8}},
+     {"do":"fence","completes":3}]}]}
 )");
 }
 
@@ -244,7 +256,7 @@ TEST(PlanJson, FieldsAreThereAndKnown) {
               "plans[0].instructions[3]: field 'compare' is missing");
     EXPECT_EQ(broken(R"("compare":"ge")", R"("compare":"ge","colour":"red")"),
               "plans[0].instructions[3]: there is no field 'colour', expected do, compare, cell, "
-              "value, pipe, line, joined");
+              "value, pipe, line, joined, group");
     EXPECT_EQ(error_of([] { plans_from_json("{}"); }), "the document: field 'format' is missing");
     EXPECT_EQ(error_of([] { plans_from_json("[]"); }),
               "the document: expected an object, found array");

@@ -150,6 +150,8 @@ private:
     void step(const SetFlag&) {}
     void step(const WaitFlag&) {}
     void step(const PipeBarrier&) {}
+    void step(const Fence&) {}
+    void step(const Evict&) {}
 
     const Plan& plan_;
     std::mt19937_64 random_;

@@ -55,6 +55,13 @@ inline Plan sample_plan() {
     add(SetFlag{Pipe::load, Pipe::vector, 3}, 0);
     add(WaitFlag{Pipe::load, Pipe::vector, 3}, 0);
     add(PipeBarrier{Pipe::all}, 0);
+    add(Copy{{kData, 2, 0, 64}, {kInp, 1, 0, 64}}, 0);
+    plan.instructions.back().group = 2;
+    add(Fence{2}, 0);
+    add(Map{MapOp::fill, Element::i32, 7, {kData, 1, 0, 4}, {}}, 0, Pipe::scalar);
+    plan.instructions.back().group = kCached;
+    add(Evict{{kData, 1, 0, 64}}, 0);
+    add(Fence{}, 0);
     return plan;
 }
 

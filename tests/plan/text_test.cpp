@@ -12,22 +12,27 @@ using namespace peal::testing;
 
 TEST(PlanText, ListsBuffersAndInstructions) {
     EXPECT_EQ(to_text(sample_plan()),
-              "plan sample, rank 1 of 3: 10 instructions, 128 bytes of tile memory, from "
+              "plan sample, rank 1 of 3: 15 instructions, 128 bytes of tile memory, from "
               "sample.peal\n"
               "  inp   argument  in       f32   64 bytes\n"
               "  out   argument  out      f32   64 bytes\n"
               "  data  window    inout    f32   64 bytes\n"
               "  sig   signal    inout    i32   3 cells, 64 bytes apart, advance 2\n"
-              "  0  copy data[0..64) <- inp[0..64)                                line 2\n"
-              "  1  notify sig[1]@2 = generation + 1                              line 3\n"
-              "  2  notify sig[0] += 5\n"
-              "  3  wait sig[2] >= 2*generation - 1                               line 3\n"
-              "  4  reduce sum f32 tile[64..128) <- data@0[0..64), data@2[0..64)  line 3\n"
-              "  5  fill f32 tile[0..64) <- 0.5\n"
-              "  6  mul_scalar f32 out[0..64) <- tile[64..128), 0.1 on vector\n"
-              "  7  set_flag load -> vector, event 3\n"
-              "  8  wait_flag load -> vector, event 3\n"
-              "  9  pipe_barrier all\n");
+              "   0  copy data[0..64) <- inp[0..64)                                line 2\n"
+              "   1  notify sig[1]@2 = generation + 1                              line 3\n"
+              "   2  notify sig[0] += 5\n"
+              "   3  wait sig[2] >= 2*generation - 1                               line 3\n"
+              "   4  reduce sum f32 tile[64..128) <- data@0[0..64), data@2[0..64)  line 3\n"
+              "   5  fill f32 tile[0..64) <- 0.5\n"
+              "   6  mul_scalar f32 out[0..64) <- tile[64..128), 0.1 on vector\n"
+              "   7  set_flag load -> vector, event 3\n"
+              "   8  wait_flag load -> vector, event 3\n"
+              "   9  pipe_barrier all\n"
+              "  10  copy data@2[0..64) <- inp[0..64), deferred #2\n"
+              "  11  fence #2\n"
+              "  12  fill i32 data[0..4) <- 7 on scalar, cached\n"
+              "  13  evict data[0..64)\n"
+              "  14  fence\n");
 }
 
 TEST(PlanText, ListsLaneByLane) {

@@ -11,10 +11,10 @@ using namespace peal::testing;
 
 TEST(PlanTraffic, CountsEveryPassOverMemory) {
     const Traffic total = traffic(sample_plan());
-    EXPECT_EQ(total.bytes_read, 64u + 2 * 64 + 64);      // copy, reduce, mul_scalar
-    EXPECT_EQ(total.bytes_written, 64u + 64 + 64 + 64);  // and fill
+    EXPECT_EQ(total.bytes_read, 64u + 2 * 64 + 64 + 64);          // copies, reduce, mul_scalar
+    EXPECT_EQ(total.bytes_written, 64u + 64 + 64 + 64 + 64 + 4);  // and fills
     EXPECT_EQ(total.remote_bytes_read, 2u * 64);
-    EXPECT_EQ(total.remote_bytes_written, 0u);
+    EXPECT_EQ(total.remote_bytes_written, 64u);  // the copy that is deferred
     EXPECT_EQ(total.notifies, 2u);
     EXPECT_EQ(total.waits, 1u);
 }

@@ -225,6 +225,33 @@ TEST(PlanValidate, PipesAreLegal) {
               "pipe_barrier none: a barrier needs a pipe to drain");
 }
 
+TEST(PlanValidate, CompletionIsLegal) {
+    const auto grouped = [](Action action, std::uint16_t group, Pipe pipe = Pipe::none) {
+        Plan plan = sample_plan();
+        plan.instructions = {{std::move(action), pipe, 0, false, 0, group}};
+        const std::string message = error_of([&] { validate(plan); });
+        const std::size_t at = message.find("instruction 0, ");
+        return at == std::string::npos ? message : message.substr(at + 15);
+    };
+    const Copy copy{{kData, 2, 0, 64}, {kInp, 1, 0, 64}};
+    EXPECT_EQ(grouped(copy, 3), "no error");
+    EXPECT_EQ(grouped(copy, kCached, Pipe::scalar), "no error");
+    EXPECT_EQ(grouped(Fence{3}, 0), "no error");
+    EXPECT_EQ(grouped(Evict{{kData, 1, 0, 64}}, 0, Pipe::scalar), "no error");
+    EXPECT_EQ(grouped(copy, 3, Pipe::store),
+              "copy data@2[0..64) <- inp[0..64) on store, deferred #3: work that is deferred or "
+              "cached is issued by the scalar pipe");
+    EXPECT_EQ(grouped(Notify{NotifyOp::set, {kSig, 2, 1}, {1, 1}}, 3),
+              "notify sig[1]@2 = generation + 1, deferred #3: only work on data is deferred or "
+              "cached");
+    EXPECT_EQ(grouped(Fence{}, 0, Pipe::store), "fence on store: a fence runs on the scalar pipe");
+    EXPECT_EQ(grouped(Fence{kCached}, 0),
+              "fence #65535: what is cached is no group: it is complete by a fence of group 0");
+    EXPECT_EQ(grouped(Evict{{kTile, 1, 0, 64}}, 0), "evict tile[0..64): tile memory is not cached");
+    EXPECT_EQ(grouped(Evict{{kData, 1, 8, 64}}, 0),
+              "evict data[8..72): what is evicted leaves data, which has 64 bytes");
+}
+
 // What validation says of the sample plan after a change to it as a whole.
 std::string after(const std::function<void(Plan&)>& change) {
     Plan plan = sample_plan();

@@ -48,6 +48,62 @@ protected:
     KernelFolder folder_;
 };
 
+TEST_F(PtoTrace, WritesDownWhenThingsAreComplete) {
+    const std::string body = R"(
+    auto* context = reinterpret_cast<CommContext*>(args[4]);
+    float* in = pointer<float>(args[0]);
+    float* out = pointer<float>(args[1]);
+    float* window = pointer<float>(args[2]);
+    GlobalTensor<float, Shape<1, 1, 1, 1, 64>, Stride<64, 64, 64, 64, 1>> input(in + 8), output(out),
+        theirs(remote(context, window, 1));
+    Tile<TileType::Vec, uint8_t, 1, 256> scratch;
+    AsyncSession first, second;
+    BuildAsyncSession(scratch, nullptr, first);
+    BuildAsyncSession<DmaEngine::URMA>(scratch, nullptr, second, 1);
+    AsyncEvent put = TPUT_ASYNC(theirs, input, first);
+    AsyncEvent get = TGET_ASYNC<DmaEngine::URMA>(output, theirs, second);
+    get.Wait(second);
+    put.Wait(first);
+    store_scalar(window + 17, 2.5f);
+    copy_scalar(out + 1, window + 17);
+    dcci(window + 17, SINGLE_CACHE_LINE);
+    dcci(window + 256, SINGLE_CACHE_LINE);  // signals
+    dsb(DSB_DDR);
+    dsb(DSB_UB);
+    dcci(nullptr, ENTIRE_DATA_CACHE);
+    dsb(DSB_ALL);)";
+    EXPECT_THAT(texts(body),
+                ElementsAre("copy window@1[0..256) <- in[32..288) on scalar, deferred #1",
+                            "copy out[0..256) <- window@1[0..256) on scalar, deferred #2",
+                            "fence #2 on scalar", "fence #1 on scalar",
+                            "fill f32 window[68..72) <- 2.5 on scalar, cached",
+                            "copy out[4..8) <- window[68..72) on scalar, cached",
+                            "evict window[64..128) on scalar", "fence on scalar",
+                            "evict in[0..1024) on scalar", "evict out[0..1024) on scalar",
+                            "evict window[0..1024) on scalar", "evict window@1[0..1024) on scalar",
+                            "fence on scalar"));
+}
+
+TEST_F(PtoTrace, RefusesTransfersThatNobodyCanCarryOut) {
+    const std::string start = R"(
+    float* in = pointer<float>(args[0]);
+    float* window = pointer<float>(args[2]);
+    Tile<TileType::Vec, uint8_t, 1, 256> scratch;
+    AsyncSession session;
+    )";
+    EXPECT_THAT(error(start + R"(
+    GlobalTensor<float, Shape<1, 1, 1, 1, 64>, Stride<64, 64, 64, 64, 1>> a(in), b(window);
+    TPUT_ASYNC(b, a, session);)"),
+                HasSubstr("TPUT_ASYNC: the session was not opened: BuildAsyncSession comes first"));
+    EXPECT_THAT(error(start + R"(
+    BuildAsyncSession(scratch, nullptr, session);
+    GlobalTensor<float, Shape<1, 1, 1, 2, 8>, Stride<64, 64, 64, 64, 1>> a(in), b(window);
+    TPUT_ASYNC(b, a, session);)"),
+                HasSubstr("TPUT_ASYNC: an asynchronous transfer is one stretch of memory"));
+    EXPECT_THAT(error(start + "AsyncEvent().Test(session);"),
+                HasSubstr("Test: not traceable: what follows depends on the moment it is asked"));
+}
+
 TEST_F(PtoTrace, WritesDownWhatEachRankDoes) {
     const std::string body = R"(
     auto* context = reinterpret_cast<CommContext*>(args[4]);

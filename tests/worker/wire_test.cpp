@@ -47,10 +47,14 @@ TEST(Wire, KeepsEveryKindOfInstruction) {
         SetFlag{Pipe::load, Pipe::vector, 5},
         WaitFlag{Pipe::load, Pipe::vector, 5},
         PipeBarrier{Pipe::all},
+        Fence{7},
+        Evict{here},
     };
     std::uint32_t line = 0;
     for (const Action& action : actions) {
-        plan.instructions.push_back({action, Pipe::vector, ++line, line % 2 == 0});
+        ++line;
+        const auto group = static_cast<std::uint16_t>(line % 3);
+        plan.instructions.push_back({action, Pipe::vector, line, line % 2 == 0, 0, group});
     }
     EXPECT_EQ(plan.instructions.size(), std::variant_size_v<Action>);
     plan.lanes = {2, 2, 7};

@@ -9,6 +9,7 @@
 //   that Truth::is_unexplained lists and no others;
 // - the two methods have the same verdict, and inside its assumptions the linear method finds all
 //   kinds that there are, but those that a race or a flag that is set twice makes meaningless;
+//   and those of what a cache takes for a read that a deadlock keeps from being reached;
 // - schedules of programs without pipes can happen;
 // - what is proved stays proved, and returns the same, when it is fused, and when its pipes are put
 //   into an order.

@@ -107,6 +107,8 @@ public:
     void operator()(SetFlag&) {}
     void operator()(WaitFlag&) {}
     void operator()(PipeBarrier&) {}
+    void operator()(Fence&) {}
+    void operator()(Evict& evict) { shift(evict.range); }
 
 private:
     void shift(Range& range) {

@@ -62,11 +62,13 @@ private:
 
 class Naive {
 public:
-    Naive(const std::vector<CheckStage>& stages, int calls)
-        : program_(stages, calls), memory_(program_, truth_) {
+    Naive(const std::vector<CheckStage>& stages, int calls, MemoryOrder order)
+        : program_(stages, calls, order), memory_(program_, truth_) {
         cells_at_ = program_.agents.size();
         flags_at_ = cells_at_ + 2 * program_.cells.size();
-        memory_at_ = flags_at_ + program_.flags;
+        marks_at_ = flags_at_ + program_.flags;
+        find_views();
+        memory_at_ = marks_at_ + views_.size();
         conflicts_.assign(std::size_t{program_.steps} * program_.steps, kUnknown);
     }
 
@@ -84,6 +86,7 @@ public:
             std::copy_n(states[i], state.size(), state.begin());
             find_enabled(state);
             find_races();
+            find_unseen(state);
             for (const std::size_t agent : enabled_) {
                 next = state;
                 if (execute(next, agent)) states.insert(next);
@@ -127,13 +130,19 @@ private:
     bool is_issued(const std::vector<Word>& state, std::size_t agent, const NaiveStep& step) const {
         const NaiveAgent& mine = program_.agents[agent];
         const bool waits_in_lane = !mine.is_scalar || step.drains;
-        if (!waits_in_lane && !step.is_caller && !program_.has_lanes) return true;
+        const bool fences = step.kind == Kind::fence;
+        if (!waits_in_lane && !step.is_caller && !program_.has_lanes && !fences) return true;
         for (std::size_t other = 0; other < program_.agents.size(); ++other) {
             const NaiveAgent& of = program_.agents[other];
             if (other == agent || of.rank != step.rank) continue;
             const NaiveStep* theirs = next_of(state, other);
             if (!theirs || theirs->order > step.order) continue;
             if (step.is_caller || theirs->is_caller || theirs->call != step.call) return false;
+            // What is deferred is waited for by the fence of its group, and at the end of the call.
+            if (of.group != 0) {
+                if (fences && step.group == of.group && of.lane == mine.lane) return false;
+                continue;
+            }
             const bool in_lane = of.lane == mine.lane && (mine.is_scalar || of.is_scalar);
             if (in_lane && waits_in_lane) return false;
         }
@@ -179,16 +188,147 @@ private:
         return a.how != How::add || b.how != How::add || a.of != b.of;
     }
 
+    // ------------------------------------------------------------------------ who sees what
+
+    // Work that somebody does not see at once, or sees too early, and what has become of it:
+    // a store that is fenced, or a write through the cache: kPending, kEvicted (the cache gave it
+    // up), or it is visible to all;
+    // a read through the cache: whether another rank, or another unit, has written there since the
+    // cache forgot the line.
+    struct Unseen {
+        const NaiveStep* step = nullptr;
+        std::size_t agent = 0;
+        bool is_read = false;
+    };
+    enum Mark : Word { kSeen = 0, kPending = 1, kEvicted = 2, kOld = 4, kOldHere = 8 };
+
+    void find_views() {
+        for (std::size_t agent = 0; agent < program_.agents.size(); ++agent) {
+            for (const NaiveStep& step : program_.agents[agent].steps) {
+                if (!step.is_fenced && !step.is_cached) continue;
+                views_.push_back({&step, agent, false});
+                if (step.is_cached) views_.push_back({&step, agent, true});
+            }
+        }
+    }
+
+    bool is_seen_by(const Unseen& unseen, std::size_t agent) const {
+        if (agent == unseen.agent) return true;
+        const NaiveAgent& other = program_.agents[agent];
+        return unseen.step->is_fenced && other.group == 0 &&
+               is_of_core(unseen, other.rank, other.lane);
+    }
+
+    static bool is_of_core(const Unseen& unseen, int rank, std::size_t lane) {
+        return unseen.step->rank == rank && unseen.step->lane == lane;
+    }
+
+    static bool writes(const NaiveAccess& access) {
+        return access.how == How::write || access.how == How::add;
+    }
+
+    // Somebody is about to touch what he need not see.
+    void find_unseen(const std::vector<Word>& state) {
+        for (std::size_t v = 0; v < views_.size(); ++v) {
+            const Unseen& unseen = views_[v];
+            if (unseen.is_read || state[marks_at_ + v] == kSeen) continue;
+            for (std::size_t i = 0; i < enabled_.size(); ++i) {
+                if (is_seen_by(unseen, enabled_[i])) continue;
+                if (meet(unseen, *steps_[i])) add_clash(unseen, *steps_[i]);
+            }
+        }
+    }
+
+    // Atomic additions that are on their way meet others without harm; those in a cache do not.
+    static bool meet(const Unseen& unseen, const NaiveStep& other) {
+        for (const NaiveAccess& mine : unseen.step->accesses) {
+            if (!writes(mine)) continue;
+            for (const NaiveAccess& theirs : other.accesses) {
+                const bool is_byte = theirs.how != How::notify && theirs.how != How::put_line;
+                if (!is_byte || theirs.at != mine.at) continue;
+                if (unseen.step->is_cached || conflict(mine, theirs)) return true;
+            }
+        }
+        return false;
+    }
+
+    void add_clash(const Unseen& unseen, const NaiveStep& other) {
+        const bool same = is_of_core(unseen, other.rank, other.lane);
+        add(same ? ViolationKind::pipe_hazard : ViolationKind::data_race);
+    }
+
+    static bool is_in(std::uint32_t byte, Place place) {
+        return byte >= place.begin && byte - place.begin < place.length;
+    }
+
+    void see(std::vector<Word>& state, std::size_t agent, const NaiveStep& step) {
+        const bool ends = step.kind == Kind::consumes;
+        const bool fences = ends || (step.kind == Kind::fence && step.group == 0);
+        for (std::size_t v = 0; v < views_.size(); ++v) {
+            const Unseen& unseen = views_[v];
+            Word& mark = state[marks_at_ + v];
+            if (unseen.is_read) {
+                find_old(state, v, agent, step);
+                continue;
+            }
+            if (unseen.step == &step) mark = kPending;
+            if (ends ? unseen.step->rank != step.rank : !is_of_core(unseen, step.rank, step.lane)) {
+                continue;
+            }
+            if (fences && (unseen.step->is_fenced || mark == kEvicted || ends)) mark = kSeen;
+            const bool evicts =
+                step.kind == Kind::evict && unseen.step->is_cached && mark == kPending;
+            if (evicts && overlaps(unseen, step.evicted)) mark = kEvicted;
+        }
+    }
+
+    // Lines are evicted one by one, but tiny programs write single elements.
+    static bool overlaps(const Unseen& unseen, Place place) {
+        for (const NaiveAccess& access : unseen.step->accesses) {
+            const bool wanted = unseen.is_read ? access.how != How::write : writes(access);
+            if (wanted && is_in(access.at, place)) return true;
+        }
+        return false;
+    }
+
+    void find_old(std::vector<Word>& state, std::size_t v, std::size_t agent,
+                  const NaiveStep& step) {
+        const Unseen& unseen = views_[v];
+        Word& mark = state[marks_at_ + v];
+        const bool begins = step.kind == Kind::stages && step.rank == unseen.step->rank;
+        if (agent == unseen.agent || begins) {
+            const bool forgets =
+                begins || (step.kind == Kind::evict && overlaps(unseen, step.evicted));
+            if (unseen.step == &step) {
+                if (mark & kOld) add(ViolationKind::data_race);
+                if (mark & kOldHere) add(ViolationKind::pipe_hazard);
+            }
+            if (forgets || unseen.step == &step) mark = 0;
+            return;
+        }
+        for (const NaiveAccess& theirs : step.accesses) {
+            if (!writes(theirs)) continue;
+            for (const NaiveAccess& mine : unseen.step->accesses) {
+                const bool reads = mine.how == How::read || mine.how == How::add;
+                if (!reads || mine.at != theirs.at) continue;
+                mark |= is_of_core(unseen, step.rank, step.lane) ? kOldHere : kOld;
+            }
+        }
+    }
+
     // ------------------------------------------------------------------------ execution
 
     // False: there is no going on from here.
     bool execute(std::vector<Word>& state, std::size_t agent) {
         const NaiveStep& step = *next_of(state, agent);
         ++state[agent];
+        if (!views_.empty()) see(state, agent, step);
         Word* const terms = &state[memory_at_];
         Word* const lanes = terms + program_.bytes;
         switch (step.kind) {
-            case Kind::none: break;
+            case Kind::none:
+            case Kind::fence:
+            case Kind::evict: break;
             case Kind::stages: memory_.stage(step, terms, lanes); break;
             case Kind::consumes:
                 memory_.consume(step, terms, lanes);
@@ -283,7 +423,8 @@ private:
     Truth truth_;
     NaiveProgram program_;
     NaiveMemory memory_;
-    std::size_t cells_at_ = 0, flags_at_ = 0, memory_at_ = 0;
+    std::size_t cells_at_ = 0, flags_at_ = 0, marks_at_ = 0, memory_at_ = 0;
+    std::vector<Unseen> views_;
     std::vector<std::uint8_t> conflicts_;  // by numbers of two steps
     std::vector<std::size_t> enabled_;
     std::vector<const NaiveStep*> steps_;  // of those
@@ -292,8 +433,8 @@ private:
 }  // namespace
 
 std::optional<Truth> naive_check(const std::vector<CheckStage>& stages, int calls,
-                                 std::size_t most) {
-    return Naive(stages, calls).run(most);
+                                 MemoryOrder order, std::size_t most) {
+    return Naive(stages, calls, order).run(most);
 }
 
 }  // namespace peal::test

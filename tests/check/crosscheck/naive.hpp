@@ -36,6 +36,6 @@ struct Truth {
 // Nothing if there are more states than `most`. The stages are well formed, and nothing is wrong
 // with them that does not depend on the interleaving.
 std::optional<Truth> naive_check(const std::vector<CheckStage>& stages, int calls,
-                                 std::size_t most);
+                                 MemoryOrder order, std::size_t most);
 
 }  // namespace peal::test

@@ -41,10 +41,11 @@ bool implies(Compare a, std::int64_t x, Compare b, std::int64_t y) {
 
 }  // namespace
 
-NaiveProgram::NaiveProgram(const std::vector<CheckStage>& stages, int calls)
+NaiveProgram::NaiveProgram(const std::vector<CheckStage>& stages, int calls, MemoryOrder order)
     : is_repeated(calls > 1),
       stages_(stages),
-      calls_(static_cast<std::uint32_t>(calls) * static_cast<std::uint32_t>(stages.size())) {
+      calls_(static_cast<std::uint32_t>(calls) * static_cast<std::uint32_t>(stages.size())),
+      order_(order) {
     place_memory();
     find_elements();
     for (const Plan& plan : *stages[0].plans) add_rank(plan.rank);
@@ -119,7 +120,7 @@ void NaiveProgram::add_rank(int rank) {
     for (auto& [unit, agent] : units) {
         agent.rank = rank;
         agent.lane = unit.first;
-        agent.is_scalar = unit.second == Pipe::scalar;
+        agent.is_scalar = unit.second == static_cast<int>(Pipe::scalar);
         agents.push_back(std::move(agent));
     }
 }
@@ -132,7 +133,18 @@ void NaiveProgram::add_call(int rank, std::uint32_t call, Units& units, int& ord
         step.rank = rank;
         step.lane = lane;
         step.order = order++;
-        units[{lane, pipe}].steps.push_back(std::move(step));
+        units[{lane, static_cast<int>(pipe)}].steps.push_back(std::move(step));
+    };
+    // Issued in its turn, done by somebody who does nothing else.
+    const auto defer = [&](std::size_t lane, const Instruction& instruction) {
+        constexpr int kDeferred = 1000;
+        NaiveStep step = step_of(instruction, rank, lane, call);
+        step.number = steps++;
+        step.lane = lane;
+        step.order = order;
+        NaiveAgent& agent = units[{lane, kDeferred + order++}];
+        agent.group = instruction.group;
+        agent.steps = {std::move(step)};
     };
     const auto call_caller = [&](Kind kind) {
         NaiveStep step;
@@ -145,7 +157,12 @@ void NaiveProgram::add_call(int rank, std::uint32_t call, Units& units, int& ord
     std::size_t lane = 0;
     for (std::size_t i = 0; i < plan.instructions.size(); ++i) {
         while (lane < plan.lanes.size() && plan.lanes[lane] <= i) ++lane;
-        add(lane, pipe_of(plan.instructions[i]), step_of(plan.instructions[i], rank, lane, call));
+        const Instruction& instruction = plan.instructions[i];
+        if (instruction.group != 0 && instruction.group != kCached) {
+            defer(lane, instruction);
+        } else {
+            add(lane, pipe_of(instruction), step_of(instruction, rank, lane, call));
+        }
     }
     call_caller(Kind::consumes);
 }
@@ -241,8 +258,26 @@ NaiveStep NaiveProgram::step_of(const Instruction& instruction, int rank, std::s
         set_flag(Kind::set_flag, {rank, lane, set->from, set->to, set->event});
     } else if (const auto* take = std::get_if<WaitFlag>(step.action)) {
         set_flag(Kind::wait_flag, {rank, lane, take->from, take->to, take->event});
+    } else if (const auto* fence = std::get_if<Fence>(step.action)) {
+        step.kind = Kind::fence;
+        step.group = fence->group;
+    } else if (const auto* evict = std::get_if<Evict>(step.action)) {
+        step.kind = Kind::evict;
+        const std::uint64_t first = evict->range.offset / kCacheLineBytes * kCacheLineBytes;
+        const std::uint64_t last = evict->range.offset + evict->range.length;
+        const std::uint64_t end = (last + kCacheLineBytes - 1) / kCacheLineBytes * kCacheLineBytes;
+        const Place all =
+            places_.at({memory(call % stages_.size(), evict->range.buffer), evict->range.rank});
+        if (last > first && evict->range.length > 0) {
+            step.evicted = {
+                all.begin + static_cast<std::uint32_t>(first),
+                static_cast<std::uint32_t>(std::min<std::uint64_t>(end, all.length) - first)};
+        }
     } else if (!std::holds_alternative<PipeBarrier>(*step.action)) {
         step.kind = Kind::data;
+        step.is_cached = instruction.group == kCached;
+        step.is_fenced = order_ == MemoryOrder::fenced && instruction.group == 0 &&
+                         instruction.pipe != Pipe::none;
         fill_data(step);
     }
     return step;

@@ -36,6 +36,8 @@ struct NaiveStep {
         wait,
         set_flag,
         wait_flag,
+        fence,
+        evict,
         none
     };
     Kind kind = Kind::none;
@@ -46,6 +48,11 @@ struct NaiveStep {
     int order = 0;           // in the list of its rank
     bool drains = false;     // comes after everything before it, on all pipes of its lane
     bool is_caller = false;  // comes between everything before and behind it, in all lanes
+    // When it is complete: of a fence the group, of work whether it is visible to the others only
+    // after a fence (of all orders, or of one), or goes through the cache of the scalar unit.
+    std::uint16_t group = 0;
+    bool is_fenced = false, is_cached = false;
+    Place evicted;  // whole lines
     const Action* action = nullptr;
     Place dst;
     std::vector<Place> src;
@@ -61,6 +68,7 @@ struct NaiveAgent {
     int rank = 0;
     std::size_t lane = 0;
     bool is_scalar = true;
+    std::uint16_t group = 0;  // of the one deferred instruction that it carries out
     std::vector<NaiveStep> steps;
 };
 
@@ -73,7 +81,7 @@ struct NaiveCell {
 
 class NaiveProgram {
 public:
-    NaiveProgram(const std::vector<CheckStage>& stages, int calls);
+    NaiveProgram(const std::vector<CheckStage>& stages, int calls, MemoryOrder order);
 
     std::vector<NaiveAgent> agents;
     std::vector<NaiveCell> cells;
@@ -93,7 +101,8 @@ public:
 
 private:
     using Flag = std::tuple<int, std::size_t, Pipe, Pipe, int>;
-    using Units = std::map<std::pair<std::size_t, Pipe>, NaiveAgent>;  // by lane and pipe
+    // By lane and pipe; one more for each deferred instruction.
+    using Units = std::map<std::pair<std::size_t, int>, NaiveAgent>;
 
     const std::string& memory(std::size_t stage, std::uint16_t buffer) const;
     void place_memory();
@@ -113,6 +122,7 @@ private:
 
     const std::vector<CheckStage>& stages_;
     std::uint32_t calls_;
+    MemoryOrder order_;
     std::map<std::pair<std::string, int>, Place> places_;
     std::vector<std::uint32_t> offsets_;
     std::map<std::tuple<std::string, int, std::uint64_t>, std::uint32_t> cell_numbers_;

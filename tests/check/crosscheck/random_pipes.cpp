@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // A tile processor's loop of load, vector work and store, with flags in between and a drain before
-// each notify; then some of that is left out, moved or issued in another order.
+// each notify, and a fence where stores need one; then some of that is left out, moved or issued in
+// another order.
 #include "check/crosscheck/dice.hpp"
 
 namespace peal::test {
@@ -13,7 +14,10 @@ bool is_beside(const Instruction& instruction) {
 
 class PipeWriter {
 public:
-    explicit PipeWriter(std::uint64_t seed) : dice_(seed), plans_(dice_.chance(50) ? 1 : 2) {}
+    PipeWriter(std::uint64_t seed, MemoryOrder order)
+        : dice_(seed),
+          is_fenced_(order == MemoryOrder::fenced),
+          plans_(!is_fenced_ && dice_.chance(50) ? 1 : 2) {}
 
     RandomProgram write() {
         element_ = dice_.one_of<Element>({Element::u8, Element::u8, Element::i16, Element::i32});
@@ -27,6 +31,7 @@ public:
         const bool two_events = dice_.chance(30);
         for (int me = 0; me < plans_.nranks(); ++me) write_rank(me, two_events);
         RandomProgram program;
+        if (is_fenced_) program.order = MemoryOrder::fenced;
         program.calls = plans_.nranks() == 1 ? dice_.pick(1, 3) : 1;
         RandomStage stage = stage_of(plans_);
         give_meaning(stage);
@@ -69,6 +74,7 @@ private:
         } else {
             rank.drain();
         }
+        if (is_fenced_ && dice_.chance(90)) rank.fence();
         const int peer = 1 - me;
         rank.set(signal_, peer, 0, now(1)).wait(signal_, 0, now(1));
         rank.copy(slot(rank, 3), RankPlan::at(peer, data_, 0, size_), Pipe::load);
@@ -119,6 +125,7 @@ private:
     }
 
     Dice dice_;
+    bool is_fenced_;
     Plans plans_;
     Element element_ = Element::u8;
     ReduceOp op_ = ReduceOp::sum;
@@ -128,6 +135,8 @@ private:
 
 }  // namespace
 
-RandomProgram random_pipes(std::uint64_t seed) { return PipeWriter(seed).write(); }
+RandomProgram random_pipes(std::uint64_t seed, MemoryOrder order) {
+    return PipeWriter(seed, order).write();
+}
 
 }  // namespace peal::test

@@ -61,6 +61,8 @@ std::string name(Sort sort) {
         case Sort::signals: return "signals";
         case Sort::crowds: return "crowds";
         case Sort::pipes: return "pipes";
+        case Sort::fences: return "fences";
+        case Sort::deferred: return "deferred";
         case Sort::gathers: return "gathers";
         case Sort::elements: return "elements";
         case Sort::sequences: return "sequences";
@@ -74,7 +76,9 @@ RandomProgram random_program(Sort sort, std::uint64_t seed) {
         case Sort::monotone: return random_signals(seed, true);
         case Sort::signals: return random_signals(seed, false);
         case Sort::crowds: return random_crowd(seed);
-        case Sort::pipes: return random_pipes(seed);
+        case Sort::pipes: return random_pipes(seed, MemoryOrder::drained);
+        case Sort::fences: return random_pipes(seed, MemoryOrder::fenced);
+        case Sort::deferred: return random_deferred(seed);
         case Sort::gathers: return random_gathers(seed);
         case Sort::elements: return random_elements(seed);
         case Sort::sequences: return random_sequence(seed);

@@ -20,6 +20,7 @@ struct RandomStage {
 struct RandomProgram {
     std::vector<RandomStage> stages;
     int calls = 1;
+    MemoryOrder order = MemoryOrder::drained;
 
     std::vector<CheckStage> list() const;
 };
@@ -30,13 +31,16 @@ enum class Sort : std::uint8_t {
     signals,    // signals that do anything
     crowds,     // many who add to one cell
     pipes,      // the units of a tile processor, flags between them
+    fences,     // the same, where stores are visible after a fence
+    deferred,   // work that is complete by a fence, or goes through a cache
     gathers,    // additions that meet in one window
     elements,   // numbers of several bytes that are moved in parts, combined and mapped
     sequences,  // different calls that share memory
     lanes,      // ranks that do several things at once
 };
-inline constexpr Sort kSorts[] = {Sort::monotone, Sort::signals,  Sort::crowds,    Sort::pipes,
-                                  Sort::gathers,  Sort::elements, Sort::sequences, Sort::lanes};
+inline constexpr Sort kSorts[] = {Sort::monotone,  Sort::signals,  Sort::crowds,  Sort::pipes,
+                                  Sort::fences,    Sort::deferred, Sort::gathers, Sort::elements,
+                                  Sort::sequences, Sort::lanes};
 std::string name(Sort sort);
 
 // The same program for the same seed.
@@ -44,7 +48,8 @@ RandomProgram random_program(Sort sort, std::uint64_t seed);
 
 RandomProgram random_signals(std::uint64_t seed, bool monotone);
 RandomProgram random_crowd(std::uint64_t seed);
-RandomProgram random_pipes(std::uint64_t seed);
+RandomProgram random_pipes(std::uint64_t seed, MemoryOrder order);
+RandomProgram random_deferred(std::uint64_t seed);
 RandomProgram random_gathers(std::uint64_t seed);
 RandomProgram random_elements(std::uint64_t seed);
 RandomProgram random_sequence(std::uint64_t seed);

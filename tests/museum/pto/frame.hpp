@@ -64,7 +64,9 @@ public:
     // What a signal holds at this step of this call.
     AICORE int32_t value(int step) const { return base_ + step; }
 
+    // What is out of the pipes is visible to them.
     AICORE void notify_peers(int step) const {
+        dsb(DSB_DDR);
         for (int peer = 0; peer < nranks; ++peer) {
             if (peer != rank) TNOTIFY(Signal(at(peer, row(rank))), value(step), NotifyOp::Set);
         }

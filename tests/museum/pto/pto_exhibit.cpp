@@ -76,6 +76,7 @@ PtoExhibit load_pto_exhibit(const std::string& id) {
     exhibit.why = header.get("why");
     exhibit.expect = header.get("expect");
     exhibit.expect_on_a5 = header.get("on a5", exhibit.expect);
+    exhibit.is_fenced = header.get("order", "drained") == "fenced";
     exhibit.ranks = numbers_in(header.get("ranks", "2, 3"));
     exhibit.calls = std::stoi(header.get("calls", "3"));
     if (exhibit.what.empty() || exhibit.why.empty() || exhibit.expect.empty() ||

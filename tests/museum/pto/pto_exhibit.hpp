@@ -6,6 +6,7 @@
 //   // why:     what the rule is
 //   // expect:  the kind of the first violation on a2a3
 //   // on a5:   "proved" when the fault is none on that device; otherwise as on a2a3
+//   // order:   the order of memory under which it is wrong: drained unless said
 //   // ranks:   2, 3 unless said
 //   // calls:   3 unless said
 //
@@ -24,6 +25,7 @@ struct PtoExhibit {
     std::string path;
     std::string what, why;
     std::string expect, expect_on_a5;
+    bool is_fenced = false;
     std::vector<int> ranks = {2, 3};
     int calls = 3;
     std::set<std::uint32_t> faults;  // lines

@@ -42,13 +42,15 @@ public:
 
     const std::vector<CheckStage>& stages() const { return stages_; }
 
-    CheckReport check_on(Device device, bool is_strict = true) const {
+    CheckReport check_on(Device device, MemoryOrder order = MemoryOrder::drained,
+                         bool is_strict = true) const {
         CheckOptions options;
+        options.order = order;
         options.calls = calls_;
         options.device = rules_of(device);
         options.strict_loads = is_strict;
         CheckReport report = check(stages_, options);
-        tell(fmt::format("{}, {}", title_, name(device)), report);
+        tell(fmt::format("{}, {}, {}", title_, name(device), name(order)), report);
         return report;
     }
 
@@ -85,7 +87,9 @@ TEST_P(PtoMuseum, BrokenIsFound) {
         for (const Device device : {Device::a2a3, Device::a5}) {
             const std::string& expect =
                 device == Device::a5 ? exhibit_.expect_on_a5 : exhibit_.expect;
-            const CheckReport report = form.check_on(device);
+            if (exhibit_.is_fenced) expect_proved(form.check_on(device), form.stages());
+            const CheckReport report = form.check_on(
+                device, exhibit_.is_fenced ? MemoryOrder::fenced : MemoryOrder::drained);
             if (expect == name(Verdict::proved)) {
                 expect_proved(report, form.stages());
                 continue;
@@ -101,7 +105,9 @@ TEST_P(PtoMuseum, MendedIsProved) {
     for (const int nranks : exhibit_.ranks) {
         const Traced form(exhibit_, true, nranks);
         for (const Device device : {Device::a2a3, Device::a5}) {
-            expect_proved(form.check_on(device), form.stages());
+            for (const MemoryOrder order : {MemoryOrder::drained, MemoryOrder::fenced}) {
+                expect_proved(form.check_on(device, order), form.stages());
+            }
         }
     }
 }
@@ -113,11 +119,11 @@ TEST(PtoMuseumLoads, AreAWarningUnlessAskedFor) {
     const CheckReport strict = form.check_on(Device::a2a3);
     EXPECT_EQ(strict.verdict, Verdict::violated);
     EXPECT_EQ(strict.warnings.size(), 0u);
-    const CheckReport report = form.check_on(Device::a2a3, false);
+    const CheckReport report = form.check_on(Device::a2a3, MemoryOrder::drained, false);
     expect_proved(report, form.stages());
     ASSERT_EQ(report.warnings.size(), strict.violations.size());
     EXPECT_EQ(report.warnings[0].message, strict.violations[0].message);
-    EXPECT_EQ(form.check_on(Device::a5, false).warnings.size(), 0u);
+    EXPECT_EQ(form.check_on(Device::a5, MemoryOrder::drained, false).warnings.size(), 0u);
 }
 
 INSTANTIATE_TEST_SUITE_P(Exhibit, PtoMuseum, ::testing::ValuesIn(pto_exhibit_ids()),
@@ -147,7 +153,13 @@ TEST(PtoMuseumCatalogue, NothingIsMissing) {
                                                             "notify_after_put",
                                                             "notify_after_get",
                                                             "event_of_a_put",
-                                                            "cleared_by_scratch"}));
+                                                            "cleared_by_scratch",
+                                                            "drained_not_fenced",
+                                                            "chunked_put_not_drained",
+                                                            "async_put_reused",
+                                                            "put_not_flushed",
+                                                            "count_left_in_cache",
+                                                            "count_from_cache"}));
 }
 
 TEST(PtoMuseumCatalogue, TheDocsSayHowEachIsFound) {

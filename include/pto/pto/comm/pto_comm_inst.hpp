@@ -70,14 +70,90 @@ void TGET(const To& to, const From& from, const Through& through,
     detail::transfer(trace::Op::put, "TGET", to, from, through, where);
 }
 
+// ---------------------------------------------------------------------------- asynchronous
+
+enum class DmaEngine { SDMA, URMA };
+
+// Transfers that an engine of its own carries out. They are done when somebody has waited for them.
+class AsyncSession {
+public:
+    bool is_open() const { return number_ != 0; }
+    std::int32_t number() const { return number_; }
+    void open() { number_ = ++trace::sessions(); }
+
+private:
+    std::int32_t number_ = 0;
+};
+
+// Opens the session. The scratch tile and the workspace are the engine's.
+template <DmaEngine kEngine = DmaEngine::SDMA, class Scratch, class... More>
+bool BuildAsyncSession(Scratch& /*scratch*/, std::uint8_t* /*workspace*/, AsyncSession& session,
+                       const More&... /*more*/) {
+    session.open();
+    return true;
+}
+template <DmaEngine kEngine>
+bool BuildAsyncSession(std::uint8_t* /*workspace*/, std::uint32_t /*peer*/, AsyncSession& session) {
+    session.open();
+    return true;
+}
+
+struct AsyncEvent {
+    // On return everything that the session was given before is done.
+    bool Wait(const AsyncSession& session,
+              const trace::Where& where = trace::Where::current()) const {
+        trace::Operation operation = trace::begin(trace::Op::wait_async, "Wait", where);
+        operation.event = session.number();
+        trace::end(operation);
+        return true;
+    }
+    // As TTEST: not traceable.
+    bool Test(const AsyncSession& session,
+              const trace::Where& where = trace::Where::current()) const {
+        trace::Operation operation = trace::begin(trace::Op::test, "Test", where);
+        operation.event = session.number();
+        return trace::end(operation);
+    }
+};
+
+namespace detail {
+
+template <class To, class From>
+AsyncEvent transfer_async(const char* name, const To& to, const From& from,
+                          const AsyncSession& session, const trace::Where& where) {
+    trace::Operation operation = trace::begin(trace::Op::put_async, name, where);
+    operation.memory[0] = pto::detail::memory_operand(to);
+    operation.memory[1] = pto::detail::memory_operand(from);
+    operation.event = session.number();
+    trace::end(operation);
+    return {};
+}
+
+}  // namespace detail
+
+// One stretch of memory to a peer, or from one, at any time until the session has been waited for:
+// until then the source must stay as it is, and the destination is neither old nor new.
+template <DmaEngine kEngine = DmaEngine::SDMA, class To, class From>
+AsyncEvent TPUT_ASYNC(const To& to, const From& from, const AsyncSession& session,
+                      const trace::Where& where = trace::Where::current()) {
+    return detail::transfer_async("TPUT_ASYNC", to, from, session, where);
+}
+template <DmaEngine kEngine = DmaEngine::SDMA, class To, class From>
+AsyncEvent TGET_ASYNC(const To& to, const From& from, const AsyncSession& session,
+                      const trace::Where& where = trace::Where::current()) {
+    return detail::transfer_async("TGET_ASYNC", to, from, session, where);
+}
+
 }  // namespace pto::comm
 
 namespace pto {
 
 // Tensors and tiles are in pto, so this is where unqualified calls find these.
 using comm::TGET;
+using comm::TGET_ASYNC;
 using comm::TNOTIFY;
 using comm::TPUT;
+using comm::TPUT_ASYNC;
 using comm::TTEST;
 using comm::TWAIT;
 

@@ -27,6 +27,12 @@ inline Block& block() {
     return block;
 }
 
+// How many sessions of asynchronous transfers this call has opened.
+inline std::int32_t& sessions() {
+    static std::int32_t count = 0;
+    return count;
+}
+
 // A place in the kernel's source. As a default argument, current() is where the call stands.
 struct Where {
     const char* file;
@@ -87,6 +93,16 @@ struct TypeOf<std::uint8_t> {
 template <class T>
 inline constexpr Type type_of = TypeOf<std::remove_cv_t<T>>::value;
 
+// One element.
+template <class T>
+MemoryOperand one_of(T* element) {
+    MemoryOperand operand;
+    operand.address = reinterpret_cast<std::uint64_t>(element);
+    operand.type = type_of<T>;
+    for (int dim = 0; dim < 5; ++dim) operand.shape[dim] = operand.stride[dim] = 1;
+    return operand;
+}
+
 }  // namespace pto::trace
 
 // The tracer's side: what it looks up in the library.
@@ -94,9 +110,11 @@ extern "C" {
 __attribute__((used, visibility("default"))) inline std::uint32_t peal_pto_version() {
     return pto::trace::kVersion;
 }
+// Before each call of the kernel.
 __attribute__((used, visibility("default"))) inline void peal_pto_attach(
     pto::trace::Record record) {
     pto::trace::recorder() = record;
+    pto::trace::sessions() = 0;
 }
 __attribute__((used, visibility("default"))) inline void peal_pto_be_block(std::int64_t index,
                                                                            std::int64_t count) {

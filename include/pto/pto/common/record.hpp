@@ -32,8 +32,15 @@ enum class Op : std::uint8_t {
     test,        // asks whether *cell compare value
     set_flag,    // from pipe[0] to pipe[1], event
     wait_flag,
-    pipe_barrier  // pipe[0]
+    pipe_barrier,  // pipe[0]
+    put_async,     // memory[0] <- memory[1], on the engine of session `event`
+    wait_async,    // until all that session `event` was given is done
+    scalar_store,  // memory[0] <- scalar, by the scalar unit
+    scalar_copy,   // memory[0] <- memory[1], by the scalar unit
+    evict,         // the cache line of address `cell`; 0: all lines
+    fence
 };
+inline constexpr Op kLastOp = Op::fence;
 
 enum class Type : std::uint8_t { f32, f16, bf16, i32, i16, i8, u8 };
 
