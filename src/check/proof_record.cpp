@@ -39,6 +39,7 @@ ProofRecord record_from(const RecordJson& json) {
     json.at("strict_loads").get_to(subject.strict_loads);
     json.at("checker").get_to(subject.checker);
     json.at("kernels").get_to(record.kernels);
+    json.at("rounds_that_fit").get_to(record.rounds_that_fit);
     record.method = method_from(json.at("method").get<std::string>());
     json.at("events").get_to(record.events);
     json.at("states").get_to(record.states);
@@ -82,6 +83,7 @@ std::string to_text(const ProofRecord& record) {
                              {"meanings", subject.meanings},
                              {"ranks", subject.ranks},
                              {"calls", subject.calls},
+                             {"rounds_that_fit", record.rounds_that_fit},
                              {"order", subject.order},
                              {"device",
                               {{"tile_bytes", subject.device.tile_bytes},

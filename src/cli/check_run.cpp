@@ -2,6 +2,7 @@
 #include "cli/check_run.hpp"
 
 #include <algorithm>
+#include <charconv>
 #include <chrono>
 
 #include <fmt/format.h>
@@ -43,6 +44,7 @@ ProofAnswer make_and_check(const CheckRequest& request, CheckOptions options,
     }
     options.seconds_spent = seconds();
     const std::vector<CheckStage> stages = job.calls.stages();
+    options.any_calls &= !job.has_generations;
     if (request.take_proofs) {
         ProofAnswer answer = check_once(stages, options);
         if (answer.from_store) answer.report.seconds = seconds() - options.seconds_spent;
@@ -50,6 +52,9 @@ ProofAnswer make_and_check(const CheckRequest& request, CheckOptions options,
     }
     CheckReport report = check(stages, options);
     keep_proof(stages, options, report);
+    if (request.options.any_calls && job.has_generations && report.verdict == Verdict::proved) {
+        report.why_not_any = "each generation is traced for itself; --calls N traces so many";
+    }
     return {std::move(report), false};
 }
 
@@ -72,6 +77,17 @@ Exclusion exclusion_of(int nranks, const RequirementError& error) {
     return {nranks, fmt::format("{}, line {}", why.message, why.span.line)};
 }
 
+// What holds for all jobs is what holds for the one of which least does.
+void add_calls(SubjectResult& result, const CheckReport& report) {
+    const auto fewer = [](std::uint64_t a, std::uint64_t b) {
+        return a == 0 || b == 0 ? std::max(a, b) : std::min(a, b);  // 0: without an end
+    };
+    result.calls_that_fit = fewer(result.calls_that_fit, report.calls_that_fit);
+    if (report.any_calls || !result.any_calls) return;
+    result.any_calls = false;
+    result.why_not_any = report.why_not_any;
+}
+
 void add_report(SubjectResult& result, CheckJob job, const CheckReport& report,
                 bool asks_redundant) {
     ++result.checks;
@@ -79,6 +95,7 @@ void add_report(SubjectResult& result, CheckJob job, const CheckReport& report,
     result.states += report.states;
     result.seconds += report.seconds;
     result.claim = job.claim;
+    add_calls(result, report);
     const bool is_first = result.ranks.empty() || result.ranks.back() != job.nranks;
     if (asks_redundant && is_first && report.verdict == Verdict::proved) {
         result.redundant.push_back(redundant_at(job, report));
@@ -97,6 +114,16 @@ void add_report(SubjectResult& result, CheckJob job, const CheckReport& report,
     result.calls = is_spoken_of ? std::move(job.calls) : CallSequence();
 }
 
+void read_calls(const std::string& text, CheckOptions& options) {
+    options.any_calls = text == "any";
+    if (options.any_calls) return;
+    const char* end = text.data() + text.size();
+    const auto [at, error] = std::from_chars(text.data(), end, options.calls);
+    if (error == std::errc() && at == end && options.calls >= 1) return;
+    throw Error(Fault::usage,
+                fmt::format("--calls: expected any, or a number from 1 on, found {}", text));
+}
+
 }  // namespace
 
 void add_request_options(Command& command, CheckRequest& request) {
@@ -104,8 +131,9 @@ void add_request_options(Command& command, CheckRequest& request) {
     add_target_options(command, what.target);
     command.add_option("-n,--ranks", what.ranks,
                        "ranks: 4, a range 2..16 or a list 2,4,8 (default 4)");
-    command.add_option("--calls", request.options.calls,
-                       "calls in a row on the same windows (default 3)");
+    command.add_option("--calls", request.calls,
+                       "calls in a row on the same windows: a number, or any (default): any "
+                       "number, where that can be shown, and otherwise 3");
     command.add_option(
         "--after", what.after,
         "collectives that run before it on the same windows: name or name:algorithm");
@@ -134,10 +162,7 @@ void add_request_options(Command& command, CheckRequest& request) {
 }
 
 void prepare(CheckRequest& request) {
-    if (request.options.calls < 1) {
-        throw Error(Fault::usage,
-                    fmt::format("--calls: expected at least 1, found {}", request.options.calls));
-    }
+    read_calls(request.calls, request.options);
     request.options.device = device_rules(request.command.target);
     request.options.strict_loads = request.command.target.strict_loads;
     request.command.target.calls = request.options.calls;
