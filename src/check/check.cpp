@@ -101,6 +101,10 @@ bool shows_any(const std::vector<CheckStage>& stages, int rounds, const CheckOpt
     meter.release(meter.held() - held);
     if (answer.any_calls) {
         report = std::move(answer);
+    } else if (!answer.violations.empty()) {
+        const Violation& first = answer.violations.front();
+        report.why_not_any =
+            fmt::format("{} calls are not right: {}: {}", rounds, name(first.kind), first.message);
     } else if (!answer.why_not_any.empty()) {
         report.why_not_any = std::move(answer.why_not_any);
     }

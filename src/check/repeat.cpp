@@ -117,8 +117,7 @@ bool Repetition::repeats(std::uint32_t rounds, const CausalRun& run, AccessHisto
     history.describe(model_, run.clocks(), now.accesses);
     now.windows = memory.windows();
     const bool is_next = rounds_before_ != 0 && rounds_before_ + 1 == rounds;
-    const bool repeats =
-        is_next && is_settled(rounds_before_) && holds_the_same(now, terms) && run.ends_right();
+    const bool repeats = is_next && holds_the_same(now, terms) && run.ends_right();
     if (repeats) count_rounds_that_fit(rounds, run);
     before_ = std::move(now);
     rounds_before_ = rounds;
@@ -140,8 +139,12 @@ bool Repetition::holds_the_same(const Standing& now, TermTable& terms) {
             return false;
         }
     }
-    may_settle_ = now.signals != before_.signals || now.accesses != before_.accesses;
-    if (may_settle_) why_not_ = "what ranks know of each other still changes from call to call";
+    if (!is_settled(rounds_before_)) {
+        why_not_ = "a wait asks for nothing yet in the first calls";
+    } else if (now.signals != before_.signals || now.accesses != before_.accesses) {
+        why_not_ = "what ranks know of each other still changes from call to call";
+    }
+    may_settle_ = !why_not_.empty();
     return !may_settle_;
 }
 

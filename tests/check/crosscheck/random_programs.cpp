@@ -64,6 +64,7 @@ std::string name(Sort sort) {
         case Sort::gathers: return "gathers";
         case Sort::elements: return "elements";
         case Sort::sequences: return "sequences";
+        case Sort::rounds: return "rounds";
     }
     return "";
 }
@@ -77,6 +78,7 @@ RandomProgram random_program(Sort sort, std::uint64_t seed) {
         case Sort::gathers: return random_gathers(seed);
         case Sort::elements: return random_elements(seed);
         case Sort::sequences: return random_sequence(seed);
+        case Sort::rounds: return random_rounds(seed);
     }
     return {};
 }

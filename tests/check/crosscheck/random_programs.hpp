@@ -33,9 +33,10 @@ enum class Sort : std::uint8_t {
     gathers,    // additions that meet in one window
     elements,   // numbers of several bytes that are moved in parts, combined and mapped
     sequences,  // different calls that share memory
+    rounds,     // what shows after several calls only
 };
-inline constexpr Sort kSorts[] = {Sort::monotone, Sort::signals,  Sort::crowds,   Sort::pipes,
-                                  Sort::gathers,  Sort::elements, Sort::sequences};
+inline constexpr Sort kSorts[] = {Sort::monotone, Sort::signals,  Sort::crowds,    Sort::pipes,
+                                  Sort::gathers,  Sort::elements, Sort::sequences, Sort::rounds};
 std::string name(Sort sort);
 
 // The same program for the same seed.
@@ -47,5 +48,6 @@ RandomProgram random_pipes(std::uint64_t seed);
 RandomProgram random_gathers(std::uint64_t seed);
 RandomProgram random_elements(std::uint64_t seed);
 RandomProgram random_sequence(std::uint64_t seed);
+RandomProgram random_rounds(std::uint64_t seed);
 
 }  // namespace peal::test
