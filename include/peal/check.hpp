@@ -131,7 +131,10 @@ struct CheckProgress {
 };
 
 struct CheckOptions {
-    int calls = 3;  // how often the whole sequence of stages is run
+    // The whole sequence of stages is run any number of times, if that can be shown, and otherwise
+    // `calls` times; or just `calls` times.
+    int calls = 3;
+    bool any_calls = true;
     MemoryOrder order = MemoryOrder::drained;
     bool explore = false;  // explore even where the linear method would do
     std::uint64_t max_states = 100'000'000;
@@ -225,7 +228,12 @@ struct CheckReport {
     CheckMethod method = CheckMethod::linear;
     std::string why_explored;  // the assumption of the linear method that fails, and where
     std::string bound;         // the limit that was reached
-    int calls = 0;             // of the whole sequence, times its stages
+    // Of the whole sequence, times its stages; or, if that was shown, any number of them, as many
+    // as the cells have room for: so many, or, if that is 0, without an end.
+    int calls = 0;
+    bool any_calls = false;
+    std::uint64_t calls_that_fit = 0;
+    std::string why_not_any;   // asked for and proved, but not for any number: one sentence
     MemoryOrder order = MemoryOrder::drained;
     bool any_order = false;    // the other order makes no difference: the verdict holds under both
     std::uint64_t events = 0;  // linear: executed steps

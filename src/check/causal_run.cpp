@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 #include <cassert>
+#include <unordered_map>
 
 #include <fmt/format.h>
 
@@ -44,7 +45,21 @@ void CausalRun::make_ready(AgentId agent) {
 }
 
 CausalRun::End CausalRun::run(Meter& meter) {
-    while (call_ < model_.calls && broken_.empty() && !overflowed_) {
+    // Round by round, so that whoever looks in between sees the same run.
+    const auto round = static_cast<std::uint32_t>(model_.stages->size());
+    for (std::uint32_t calls = round; calls <= model_.calls; calls += round) run_to(calls, meter);
+    if (!broken_.empty()) return End::outside;
+    finish();
+    return End::done;
+}
+
+bool CausalRun::is_done(AgentId agent) const {
+    const std::vector<Op>& ops = model_.agents[agent].ops;
+    return next_[agent] == ops.size() || ops[next_[agent]].call >= call_;
+}
+
+bool CausalRun::run_to(std::uint32_t calls, Meter& meter) {
+    while (call_ < calls && broken_.empty() && !overflowed_) {
         if (ready_[call_].empty()) {
             ++call_;
             continue;
@@ -56,16 +71,13 @@ CausalRun::End CausalRun::run(Meter& meter) {
         meter.count_states(events_);
         meter.work(events_ - before);
     }
-    if (!broken_.empty()) return End::outside;
-    if (overflowed_) return End::done;
+    if (!broken_.empty() || overflowed_) return false;
+    // Whoever was first in these calls, the next begin in one order.
+    if (calls < model_.calls) std::sort(ready_[calls].begin(), ready_[calls].end());
     for (AgentId agent = 0; agent < next_.size(); ++agent) {
-        if (next_[agent] < model_.agents[agent].ops.size()) {
-            report_blocked();
-            return End::done;
-        }
+        if (!is_done(agent)) return false;
     }
-    check_end();
-    return End::done;
+    return true;
 }
 
 void CausalRun::run_agent(AgentId agent) {
@@ -91,11 +103,12 @@ bool CausalRun::can_pass(AgentId agent, const Op& op) {
         leave(2, agent, "the wait is neither >= nor ==");
         return false;
     }
-    if (is_exact && cell.value > op.value) {
-        leave(2, agent, fmt::format("the wait is == and the cell holds {} already", cell.value));
+    if (is_exact && cell.value - cell.taken > op.value) {
+        leave(2, agent,
+              fmt::format("the wait is == and the cell holds {} already", cell.value - cell.taken));
         return false;
     }
-    if (cell.value >= threshold_of(op)) return true;
+    if (cell.value - cell.taken >= threshold_of(op)) return true;
     cell.blocked.push_back(agent);
     return false;
 }
@@ -108,6 +121,7 @@ void CausalRun::notify(AgentId agent, const Op& op) {
     const bool is_awaited = !info.waiters.empty();
     // Nobody looks at it, and it fits in every order.
     if (!is_awaited && !info.may_overflow) return;
+    if (model_.takes_back(agent, op)) return take_back(agent, op);
     const std::int64_t value = op.notify == NotifyOp::set ? op.value : cell.value + op.value;
     if (is_awaited && value < cell.value) {
         return leave(3, agent, fmt::format("the cell goes from {} down to {}", cell.value, value));
@@ -123,6 +137,16 @@ void CausalRun::notify(AgentId agent, const Op& op) {
     cell.blocked.clear();
 }
 
+// Nobody else waits for the cell, and this agent's waits know of it.
+void CausalRun::take_back(AgentId agent, const Op& op) {
+    CellState& cell = cells_[op.cell];
+    if (model_.cells[op.cell].may_overflow) {
+        return leave(3, agent, "it takes back from a cell that may overflow");
+    }
+    cell.taken -= op.value;
+    cell.last_take = clocks_.now(agent);
+}
+
 // Whoever waits for exactly a value has seen it before it changes again.
 void CausalRun::check_exact(AgentId agent, const CellState& cell) {
     for (const Epoch wait : cell.exact) {
@@ -134,7 +158,7 @@ void CausalRun::check_exact(AgentId agent, const CellState& cell) {
 }
 
 void CausalRun::check_order(AgentId agent, const Op& op, CellState& cell) {
-    if (model_.cells[op.cell].writers.size() == 1) return;
+    if (model_.cells[op.cell].raisers == 1) return;
     if (!cell.records.empty() && !clocks_.knows(agent, cell.records.back().notify)) {
         cell.chained = false;
     }
@@ -169,7 +193,7 @@ void CausalRun::report_overflow(AgentId agent, const CellState& cell, std::int64
 void CausalRun::wait(AgentId agent, const Op& op) {
     CellState& cell = cells_[op.cell];
     const CellInfo& info = model_.cells[op.cell];
-    const std::int64_t threshold = threshold_of(op);
+    const std::int64_t threshold = threshold_of(op) + cell.taken;
     const bool sole_waiter = info.waiters.size() == 1;
     // What the only waiter is sure of, it need not learn again.
     if (threshold > (sole_waiter ? cell.guaranteed : 0)) {
@@ -228,6 +252,8 @@ void CausalRun::check_stale(AgentId agent, const Op& op, const CellState& cell) 
         if (record.call >= op.call) return;
         held = record.value;
     }
+    held -= cell.taken;
+    if (cell.last_take.time != 0 && model_.op(cell.last_take.event()).call >= op.call) return;
     const Event event{agent, next_[agent]};
     if (findings_.wants(ViolationKind::stale_signal, {event})) {
         findings_.add(stale_finding(model_, event, held));
@@ -237,18 +263,115 @@ void CausalRun::check_stale(AgentId agent, const Op& op, const CellState& cell) 
 // ---------------------------------------------------------------------------- the end
 
 void CausalRun::report_blocked() {
-    findings_.add(blocked_finding(model_, next_, [&](CellId cell) { return cells_[cell].value; }));
+    findings_.add(blocked_finding(model_, next_, [&](CellId cell) { return value(cell); }));
 }
 
-void CausalRun::check_end() {
+void CausalRun::finish() {
+    if (overflowed_) return;
+    for (AgentId agent = 0; agent < next_.size(); ++agent) {
+        if (!is_done(agent)) return report_blocked();
+    }
     for (CellId id = 0; id < cells_.size(); ++id) {
-        if (cells_[id].records.empty()) continue;
-        const Event last = cells_[id].records.back().notify.event();
-        std::optional<Finding> finding = end_finding(model_, id, cells_[id].value, last);
+        const CellState& cell = cells_[id];
+        if (cell.records.empty() && cell.last_take.time == 0) continue;
+        const Epoch last = cell.records.empty() ? cell.last_take : cell.records.back().notify;
+        std::optional<Finding> finding = end_finding(model_, id, call_, value(id), last.event());
         if (finding && findings_.wants(finding->kind, finding->events)) {
             findings_.add(std::move(*finding));
         }
     }
+}
+
+// ---------------------------------------------------------------------------- between two calls
+
+// Numbers the snapshots that are described, and describes each once.
+class CausalRun::SnapshotWords {
+public:
+    SnapshotWords(const Clocks& clocks, std::vector<std::uint64_t>& words)
+        : clocks_(clocks), words_(words) {}
+
+    // The number counts among those described; whoever has it describes the time of its agent.
+    void put(AgentId of, Clocks::SnapshotId id) {
+        const auto [found, is_new] = numbers_.try_emplace(id, numbers_.size());
+        words_.push_back(found->second);
+        if (!is_new) return;
+        const auto known = clocks_.known_in(id);
+        for (AgentId agent = 0; agent < known.size(); ++agent) {
+            words_.push_back(agent == of ? 0 : clocks_.ago({agent, known[agent]}));
+        }
+    }
+
+private:
+    const Clocks& clocks_;
+    std::vector<std::uint64_t>& words_;
+    std::unordered_map<Clocks::SnapshotId, std::uint64_t> numbers_;
+};
+
+void CausalRun::describe(std::span<const std::int64_t> drift,
+                         std::vector<std::uint64_t>& words) const {
+    for (AgentId agent = 0; agent < next_.size(); ++agent) {
+        const auto known = clocks_.row(agent);
+        for (AgentId other = 0; other < known.size(); ++other) {
+            words.push_back(clocks_.ago({other, known[other]}));
+        }
+    }
+    SnapshotWords snapshots(clocks_, words);
+    for (CellId id = 0; id < cells_.size(); ++id) {
+        const CellInfo& info = model_.cells[id];
+        if (info.waiters.empty()) continue;
+        describe(cells_[id], info, drift[id] + cells_[id].taken, snapshots, words);
+    }
+}
+
+bool CausalRun::all_know(const std::vector<AgentId>& agents, Epoch epoch) const {
+    return std::all_of(agents.begin(), agents.end(),
+                       [&](AgentId agent) { return clocks_.knows(agent, epoch); });
+}
+
+void CausalRun::describe(const CellState& cell, const CellInfo& info, std::int64_t base,
+                         SnapshotWords& snapshots, std::vector<std::uint64_t>& words) const {
+    const auto put = [&](std::int64_t number) {
+        words.push_back(static_cast<std::uint64_t>(number));
+    };
+    // What all who ask know need not be known more closely.
+    const auto put_epoch = [&](Epoch epoch, const std::vector<AgentId>& asking) {
+        const bool is_settled = epoch.time != 0 && all_know(asking, epoch);
+        put(is_settled ? -1 : std::int64_t{clocks_.ago(epoch)});
+        put(is_settled ? 0 : epoch.agent);
+    };
+    put(cell.value - base);
+    put((cell.chained ? 1 : 0) | (cell.summed ? 2 : 0));
+    if (info.waiters.size() == 1) put(cell.guaranteed - base);
+    put_epoch(cell.last_wait, info.writers);
+    put_epoch(cell.records.empty() ? Epoch{} : cell.records.back().notify, info.writers);
+    std::vector<Epoch> exact = cell.exact;
+    std::sort(exact.begin(), exact.end(),
+              [](const Epoch& a, const Epoch& b) { return a.agent < b.agent; });
+    put(static_cast<std::int64_t>(exact.size()));
+    for (const Epoch wait : exact) put_epoch(wait, info.writers);
+    std::size_t first = cell.joined;
+    while (first < cell.records.size() && all_know(info.waiters, cell.records[first].notify)) {
+        ++first;
+    }
+    put(static_cast<std::int64_t>(cell.records.size() - first));
+    put(first > 0 ? 1 : 0);
+    if (first > 0) put(cell.records[first - 1].value - base);
+    for (; first < cell.records.size(); ++first) {
+        const Record& record = cell.records[first];
+        put(record.value - base);
+        put(clocks_.ago(record.notify));
+        put(record.notify.agent);
+        snapshots.put(record.notify.agent, record.snapshot);
+    }
+}
+
+bool CausalRun::ends_right() const {
+    for (CellId id = 0; id < cells_.size(); ++id) {
+        const CellState& cell = cells_[id];
+        if (cell.records.empty() && cell.last_take.time == 0) continue;
+        if (end_finding(model_, id, call_, value(id), {})) return false;
+    }
+    return true;
 }
 
 void CausalRun::leave(int assumption, AgentId agent, const std::string& why) {

@@ -17,6 +17,7 @@
 #include "check/redundant.hpp"
 #include "check/schedule.hpp"
 #include "check/static_rules.hpp"
+#include "peal/error.hpp"
 
 namespace peal {
 namespace {
@@ -66,10 +67,14 @@ std::vector<Violation> drifting_cells(const Model& model) {
 }
 
 // Returns false when the linear method cannot decide.
-bool run_linear(const Model& model, const CheckOptions& options, Meter& meter,
-                CheckReport& report) {
+bool run_linear(const Model& model, const CheckOptions& options, Meter& meter, CheckReport& report,
+                bool& may_settle) {
     report.method = CheckMethod::linear;
     LinearResult result = check_linear(model, options, meter);
+    may_settle = result.may_settle;
+    report.any_calls = result.repeats;
+    report.calls_that_fit = result.rounds_that_fit * model.stages->size();
+    if (options.any_calls) report.why_not_any = std::move(result.why_not_any);
     report.why_explored = std::move(result.broken_assumption);
     if (!report.why_explored.empty()) return false;
     for (Shown& shown : result.violations) {
@@ -87,13 +92,14 @@ void run_exploration(const Model& model, const CheckOptions& options, Meter& met
     }
 }
 
-// What depends on the interleaving.
-void run(const std::vector<CheckStage>& stages, const CheckOptions& options, Meter& meter,
-         CheckReport& report) {
-    const Model model = build_model(stages, options.calls, options.order, meter);
+// So many rounds of calls; any number of them, if that is asked and they show it. Otherwise
+// `may_settle` says whether more rounds may.
+void run_calls(const std::vector<CheckStage>& stages, int rounds, const CheckOptions& options,
+               Meter& meter, CheckReport& report, bool& may_settle) {
+    const Model model = build_model(stages, rounds, options.order, meter);
     const std::vector<Violation> drift = drifting_cells(model);
     if (options.explore) report.why_explored = "asked for";
-    const bool decided = !options.explore && run_linear(model, options, meter, report);
+    const bool decided = !options.explore && run_linear(model, options, meter, report, may_settle);
     // Nobody need explore what is wrong anyway.
     if (!decided && (options.explore || drift.empty())) {
         run_exploration(model, options, meter, report);
@@ -101,10 +107,77 @@ void run(const std::vector<CheckStage>& stages, const CheckOptions& options, Met
     report.violations.insert(report.violations.end(), drift.begin(), drift.end());
 }
 
+// The linear method alone, for any number of calls: whether so many rounds show it.
+bool shows_any(const std::vector<CheckStage>& stages, int rounds, const CheckOptions& options,
+               Meter& meter, CheckReport& report, bool& may_settle) {
+    const std::uint64_t held = meter.held();
+    CheckReport answer = report;
+    try {
+        const Model model = build_model(stages, rounds, options.order, meter);
+        run_linear(model, options, meter, answer, may_settle);
+    } catch (const Error& error) {
+        if (error.fault() != Fault::usage) throw;
+        answer.why_not_any = error.what();  // values of calls that were not asked for
+    }
+    meter.release(meter.held() - held);
+    if (answer.any_calls) {
+        report = std::move(answer);
+    } else if (!answer.violations.empty()) {
+        const Violation& first = answer.violations.front();
+        report.why_not_any =
+            fmt::format("{} calls are not right: {}: {}", rounds, name(first.kind), first.message);
+    } else if (!answer.why_not_any.empty()) {
+        report.why_not_any = std::move(answer.why_not_any);
+    }
+    return report.any_calls;
+}
+
+// What a rank learns of another may come by way of all the others, one in each call.
+int rounds_to_settle(const std::vector<CheckStage>& stages) {
+    constexpr std::uint64_t kMostInstructions = 4'000'000;
+    std::uint64_t instructions = 0;
+    for (const CheckStage& stage : stages) {
+        for (const Plan& plan : *stage.plans) instructions += plan.instructions.size() + 2;
+    }
+    const std::uint64_t rounds = stages.front().plans->size() + kRoundsToCompare;
+    return instructions * rounds <= kMostInstructions ? static_cast<int>(rounds) : 0;
+}
+
+// What depends on the interleaving.
+void run(const std::vector<CheckStage>& stages, const CheckOptions& options, Meter& meter,
+         CheckReport& report) {
+    const bool wants_any = options.any_calls && !options.explore;
+    const auto few = static_cast<int>(kRoundsToCompare);
+    bool may_settle = false;
+    bool is_answered = false;
+    if (wants_any && options.calls != few) {
+        if (shows_any(stages, few, options, meter, report, may_settle)) return;
+    } else {
+        run_calls(stages, options.calls, options, meter, report, may_settle);
+        is_answered = true;
+    }
+    const int more = may_settle && report.violations.empty() ? rounds_to_settle(stages) : 0;
+    if (more != 0 && shows_any(stages, more, options, meter, report, may_settle)) return;
+    if (is_answered) return;
+    CheckOptions plain = options;
+    plain.any_calls = false;
+    run_calls(stages, options.calls, plain, meter, report, may_settle);
+}
+
 void note_work(const Meter& meter, CheckReport& report) {
     const bool linear = report.method == CheckMethod::linear;
     (linear ? report.events : report.states) = meter.progress().states;
     report.memory_bytes = meter.progress().memory_bytes;
+}
+
+// Why what is proved is not proved for any number of calls, if that was asked.
+void note_calls(const CheckOptions& options, CheckReport& report) {
+    const bool is_proved = report.violations.empty() && report.bound.empty();
+    if (!is_proved || report.any_calls || !options.any_calls) {
+        report.why_not_any.clear();
+    } else if (report.method == CheckMethod::exploration) {
+        report.why_not_any = "only the linear method shows that, and this was explored";
+    }
 }
 
 }  // namespace
@@ -141,6 +214,7 @@ CheckReport check(const std::vector<CheckStage>& stages, const CheckOptions& opt
     for (std::vector<Violation>* list : {&report.violations, &report.warnings}) {
         if (list->size() > options.max_violations) list->resize(options.max_violations);
     }
+    note_calls(options, report);
     report.verdict = !report.violations.empty() ? Verdict::violated
                      : !report.bound.empty()    ? Verdict::bound
                                                 : Verdict::proved;

@@ -39,10 +39,12 @@ std::optional<ProofStore> store_in_use() {
     }
 }
 
-CheckReport report_of(const ProofRecord& record, std::size_t stages) {
+CheckReport report_of(const ProofRecord& record, const CheckOptions& options, std::size_t stages) {
     CheckReport report;
     report.method = record.method;
-    report.calls = record.subject.calls * static_cast<int>(stages);
+    report.calls = options.calls * static_cast<int>(stages);
+    report.any_calls = record.subject.calls == 0;
+    report.calls_that_fit = record.rounds_that_fit * stages;
     report.any_order = record.subject.memory_order == "any";
     if (record.subject.memory_order == name(MemoryOrder::fenced)) {
         report.order = MemoryOrder::fenced;
@@ -64,6 +66,10 @@ ProofRecord record_of(ProofSubject subject, const std::vector<CheckStage>& stage
     ProofRecord record;
     record.subject = std::move(subject);
     record.kernels = kernels_of(stages);
+    if (report.any_calls) {
+        record.subject.calls = 0;
+        record.rounds_that_fit = report.calls_that_fit / stages.size();
+    }
     record.method = report.method;
     record.events = report.events;
     record.states = report.states;
@@ -81,13 +87,26 @@ void keep(const ProofStore& store, ProofSubject subject, const std::vector<Check
     }
 }
 
+// Of any number of calls, or of as many as are asked for.
+std::optional<ProofRecord> find(const ProofStore& store, const ProofSubject& subject) {
+    ProofSubject any = subject;
+    any.calls = 0;
+    const std::optional<ProofRecord> record = store.find(any);
+    const auto asked = static_cast<std::uint64_t>(subject.calls);
+    const bool is_enough =
+        record && (record->rounds_that_fit == 0 || asked <= record->rounds_that_fit);
+    return is_enough ? record : store.find(subject);
+}
+
 }  // namespace
 
 ProofAnswer check_once(const std::vector<CheckStage>& stages, const CheckOptions& options) {
     const std::optional<ProofStore> store = store_in_use();
     if (!store) return {check(stages, options), false};
     ProofSubject subject = subject_of(stages, options);
-    if (const auto record = store->find(subject)) return {report_of(*record, stages.size()), true};
+    if (const auto record = find(*store, subject)) {
+        return {report_of(*record, options, stages.size()), true};
+    }
     CheckReport report = check(stages, options);
     keep(*store, std::move(subject), stages, report);
     return {std::move(report), false};
@@ -97,9 +116,9 @@ std::optional<CheckReport> find_proof(const std::vector<CheckStage>& stages,
                                       const CheckOptions& options) {
     const std::optional<ProofStore> store = store_in_use();
     if (!store) return std::nullopt;
-    const auto record = store->find(subject_of(stages, options));
+    const auto record = find(*store, subject_of(stages, options));
     if (!record) return std::nullopt;
-    return report_of(*record, stages.size());
+    return report_of(*record, options, stages.size());
 }
 
 void keep_proof(const std::vector<CheckStage>& stages, const CheckOptions& options,

@@ -17,6 +17,16 @@ void take_later(std::uint32_t* mine, const std::uint32_t* theirs, std::size_t co
 
 }  // namespace
 
+std::vector<std::uint32_t> Clocks::known_to_all() const {
+    std::vector<std::uint32_t> least(rows_.begin(),
+                                     rows_.begin() + static_cast<std::ptrdiff_t>(agents_));
+    for (AgentId agent = 1; agent < agents_; ++agent) {
+        const auto mine = row(agent);
+        for (std::size_t i = 0; i < agents_; ++i) least[i] = std::min(least[i], mine[i]);
+    }
+    return least;
+}
+
 Clocks::SnapshotId Clocks::snapshot(AgentId agent) {
     SnapshotId& current = current_[agent];
     if (current == kNone) {

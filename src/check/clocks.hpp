@@ -37,12 +37,24 @@ public:
         return rows_[agent * agents_ + epoch.agent] >= epoch.time;
     }
 
+    // How many ops ago its agent carried it out, the last one being 1; 0: never.
+    std::uint32_t ago(Epoch epoch) const {
+        return epoch.time == 0 ? 0 : now(epoch.agent).time - epoch.time + 1;
+    }
+    std::size_t agents() const { return agents_; }
+    // By agent: how many of its ops everybody knows.
+    std::vector<std::uint32_t> known_to_all() const;
+
     // What the agent knows, for others to join later. Snapshots taken without a join in between
     // share their memory: they differ in the agent's own time only, which the joiner is given.
     // Each must be released.
     SnapshotId snapshot(AgentId agent);
     void release(SnapshotId id);
     void join(AgentId agent, SnapshotId id, Epoch notify);
+    // But for the time of the agent that it is of.
+    std::span<const std::uint32_t> known_in(SnapshotId id) const {
+        return {pool_.data() + std::size_t{id} * agents_, agents_};
+    }
 
 private:
     std::uint32_t* words(SnapshotId id) { return pool_.data() + std::size_t{id} * agents_; }

@@ -2,7 +2,9 @@
 // Who touched which bytes last, and whether that is ordered before who touches them now.
 #pragma once
 
+#include <algorithm>
 #include <memory>
+#include <tuple>
 #include <vector>
 
 #include "check/clocks.hpp"
@@ -81,10 +83,18 @@ public:
         }
     }
 
+    // What the future depends on, between two calls to which all have come: who has touched what
+    // that not everybody knows of, times counted back from now. All else is forgotten.
+    void describe(const Model& model, const Clocks& clocks, std::vector<std::uint64_t>& words);
+
 private:
     struct Access {
         Epoch at;
         Use use;
+
+        std::uint64_t use_word() const {
+            return static_cast<std::uint64_t>(use.kind) << 8 | use.of;
+        }
     };
     // Accesses since the last write. Those that come before a later one of the same use are
     // forgotten, not at once but whenever the list has doubled: so each costs little.
@@ -103,6 +113,24 @@ private:
         }
         void forget_known(AgentId agent, const Clocks& clocks) {
             std::erase_if(list, [&](const Access& other) { return clocks.knows(agent, other.at); });
+            kept = list.size();
+        }
+        // Forgets what everybody knows, and of each agent all but the last of each use.
+        void settle(const std::vector<std::uint32_t>& known) {
+            std::erase_if(list, [&](const Access& access) {
+                return access.at.time <= known[access.at.agent];
+            });
+            const auto key = [](const Access& access) {
+                return std::tuple(access.use_word(), access.at.agent, access.at.time);
+            };
+            std::sort(list.begin(), list.end(),
+                      [&](const Access& a, const Access& b) { return key(a) < key(b); });
+            // Of neighbours of one agent and use the last stays.
+            const auto first =
+                std::unique(list.rbegin(), list.rend(), [](const Access& a, const Access& b) {
+                    return a.use == b.use && a.at.agent == b.at.agent;
+                });
+            list.erase(list.begin(), first.base());
             kept = list.size();
         }
         static constexpr std::size_t kFew = 4;
@@ -144,8 +172,54 @@ private:
         accesses.write = write;
     }
 
+    // Forgets of the accesses what need not be known any more; appends the rest.
+    static void describe(Accesses& accesses, const std::vector<std::uint32_t>& known,
+                         const Clocks& clocks, std::vector<std::uint64_t>& words);
+
     std::vector<plan::IntervalMap<Accesses>> regions_;
 };
+
+inline void AccessHistory::describe(Accesses& accesses, const std::vector<std::uint32_t>& known,
+                                    const Clocks& clocks, std::vector<std::uint64_t>& words) {
+    const auto put = [&](std::uint64_t role, const Access& access) {
+        if (access.at.time <= known[access.at.agent]) return;
+        words.push_back(role << 16 | access.use_word());
+        words.push_back(std::uint64_t{access.at.agent} << 32 | clocks.ago(access.at));
+    };
+    put(0, accesses.write);
+    put(1, accesses.read);
+    More* more = accesses.more.get();
+    if (!more) return;
+    more->reads.settle(known);
+    more->changes.settle(known);
+    for (const Access& access : more->reads.list) put(2, access);
+    for (const Access& access : more->changes.list) put(3, access);
+}
+
+// Runs that are described alike are one.
+inline void AccessHistory::describe(const Model& model, const Clocks& clocks,
+                                    std::vector<std::uint64_t>& words) {
+    const std::vector<std::uint32_t> known = clocks.known_to_all();
+    std::vector<std::uint64_t> last, next;
+    for (RegionId region = 0; region < regions_.size(); ++region) {
+        // Each call has its own entry.
+        if (model.regions[region].kind == RegionKind::entry || regions_[region].bytes() == 0) {
+            continue;
+        }
+        last.clear();
+        const auto begin_run = [&](std::uint64_t at) {
+            words.insert(words.end(), {std::uint64_t{region}, at, next.size()});
+            words.insert(words.end(), next.begin(), next.end());
+            last.swap(next);
+        };
+        regions_[region].update(0, regions_[region].bytes(),
+                                [&](std::uint64_t begin, std::uint64_t, Accesses& accesses) {
+                                    next.clear();
+                                    describe(accesses, known, clocks, next);
+                                    if (next != last) begin_run(begin);
+                                });
+    }
+}
 
 inline AccessHistory::AccessHistory(const Model& model) {
     regions_.reserve(model.regions.size());

@@ -13,6 +13,7 @@
 #include "check/explain.hpp"
 #include "check/history.hpp"
 #include "check/memory.hpp"
+#include "check/repeat.hpp"
 #include "check/result.hpp"
 #include "check/touch.hpp"
 
@@ -51,6 +52,11 @@ public:
 
     void on_join(Event wait, Event notify) override {
         if (explain_) explainer_.add_join(wait, notify);
+    }
+
+    // All have come to the end of a round of calls.
+    bool repeats(Repetition& repetition, std::uint32_t rounds, const CausalRun& run) {
+        return findings_.empty() && repetition.repeats(rounds, run, history_, memory_, terms_);
     }
 
     std::vector<Explanation> explanations() const { return explainer_.explanations(); }
@@ -189,6 +195,21 @@ std::vector<Shown> show(const Model& model, std::vector<Finding> findings, std::
     return shown;
 }
 
+// Goes on round by round, until it is clear that all later ones are like the last.
+void look_for_repetition(const Model& model, CausalRun& run, DataObserver& observer, Meter& meter,
+                         LinearResult& result) {
+    const auto round = static_cast<std::uint32_t>(model.stages->size());
+    Repetition repetition(model);
+    for (std::uint32_t rounds = 1; rounds * round <= model.calls && !result.repeats; ++rounds) {
+        if (!run.run_to(rounds * round, meter)) return;
+        result.repeats = observer.repeats(repetition, rounds, run);
+        meter.use(repetition.memory_bytes());
+    }
+    result.why_not_any = repetition.why_not();
+    result.may_settle = repetition.may_settle();
+    result.rounds_that_fit = repetition.rounds_that_fit();
+}
+
 }  // namespace
 
 LinearResult check_linear(const Model& model, const CheckOptions& options, Meter& meter) {
@@ -197,9 +218,12 @@ LinearResult check_linear(const Model& model, const CheckOptions& options, Meter
     Findings findings(model);
     DataObserver observer(model, findings, options.explain, meter);
     CausalRun run(model, observer, findings);
-    const CausalRun::End end = run.run(meter);
-    meter.release(bytes);
     LinearResult result;
+    const bool has_rounds = model.calls >= kRoundsToCompare * model.stages->size();
+    if (options.any_calls && has_rounds) look_for_repetition(model, run, observer, meter, result);
+    CausalRun::End end = CausalRun::End::done;
+    if (!result.repeats || options.explain) end = run.run(meter);
+    meter.release(bytes);
     result.broken_assumption = run.broken_assumption();
     if (end != CausalRun::End::done) return result;
     if (!findings.empty()) {

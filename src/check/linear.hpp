@@ -17,8 +17,17 @@ struct Shown {
     Schedule schedule;
 };
 
+// To see that calls repeat, there must be so many: one to begin with, and two that are alike.
+inline constexpr std::uint32_t kRoundsToCompare = 3;
+
 struct LinearResult {
     std::string broken_assumption;  // empty: the answer holds for every interleaving
+    // Asked for: whether it holds for every number of rounds, and if not, why, or whether it may
+    // after more rounds. So many rounds fit the cells; 0: any number.
+    bool repeats = false;
+    std::string why_not_any;
+    bool may_settle = false;
+    std::uint64_t rounds_that_fit = 0;
     std::vector<Shown> violations;  // shortest schedule first
     std::vector<Explanation> explanations;
 };

@@ -23,6 +23,23 @@ std::uint64_t SymbolicMemory::memory_bytes() const {
     return bytes;
 }
 
+std::vector<std::pair<RegionId, std::vector<Piece>>> SymbolicMemory::windows() const {
+    std::vector<std::pair<RegionId, std::vector<Piece>>> list;
+    for (const Storage& storage : model_.storages) {
+        if (storage.kind != BufferKind::window) continue;
+        for (int rank = 0; rank < model_.nranks; ++rank) {
+            const RegionId id = storage.first_region + static_cast<RegionId>(rank);
+            std::vector<Piece>& pieces = list.emplace_back(id, std::vector<Piece>{}).second;
+            if (regions_[id].bytes() == 0) continue;
+            regions_[id].visit(0, regions_[id].bytes(),
+                               [&](std::uint64_t begin, std::uint64_t end, const Content& content) {
+                                   append(pieces, {begin, end, content});
+                               });
+        }
+    }
+    return list;
+}
+
 void SymbolicMemory::execute(Event event, Findings& findings) {
     event_ = event;
     findings_ = &findings;

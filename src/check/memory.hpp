@@ -23,6 +23,9 @@ public:
 
     std::uint64_t memory_bytes() const;
 
+    // What the windows hold, by region, neighbours that hold the same as one.
+    std::vector<std::pair<RegionId, std::vector<Piece>>> windows() const;
+
     // Reports reads of bytes that nobody wrote.
     void execute(Event event, Findings& findings);
 

@@ -39,6 +39,7 @@ public:
         use(0);
     }
     void release(std::uint64_t bytes) { held_ -= bytes; }
+    std::uint64_t held() const { return held_; }
     // So much is in use beside what is held.
     void use(std::uint64_t bytes) {
         progress_.memory_bytes = held_ + bytes;

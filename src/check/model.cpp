@@ -49,6 +49,33 @@ void bound_values(Model& model) {
     }
 }
 
+// Who takes back from each cell, and how many others change it.
+void find_takers(Model& model) {
+    const auto for_each_notify = [&](auto&& each) {
+        for (AgentId agent = 0; agent < model.agents.size(); ++agent) {
+            for (const Op& op : model.agents[agent].ops) {
+                if (op.kind == OpKind::notify) each(agent, op, model.cells[op.cell]);
+            }
+        }
+    };
+    std::vector<bool> is_excluded(model.cells.size(), false);
+    for_each_notify([&](AgentId agent, const Op& op, CellInfo& cell) {
+        const bool takes = op.notify == NotifyOp::add && op.value < 0;
+        const bool is_owner = cell.waiters.size() == 1 && cell.waiters.front() == agent;
+        if (takes && is_owner) cell.taker = agent;
+        if (op.notify == NotifyOp::set || (takes && !is_owner)) is_excluded[op.cell] = true;
+    });
+    for (CellId cell = 0; cell < model.cells.size(); ++cell) {
+        if (is_excluded[cell]) model.cells[cell].taker = kNone;
+    }
+    std::vector<AgentId> last(model.cells.size(), kNone);
+    for_each_notify([&](AgentId agent, const Op& op, CellInfo& cell) {
+        if (model.takes_back(agent, op) || last[op.cell] == agent) return;
+        last[op.cell] = agent;
+        ++cell.raisers;
+    });
+}
+
 }  // namespace
 
 std::int64_t followed_value(const Value& value, std::int64_t generation) {
@@ -83,6 +110,7 @@ Model build_model(const std::vector<CheckStage>& stages, int calls, MemoryOrder 
         write_rank(model, rank, order, meter);
     }
     bound_values(model);
+    find_takers(model);
     return model;
 }
 

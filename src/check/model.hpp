@@ -91,6 +91,10 @@ struct CellInfo {
     Element element = Element::i64;
     std::vector<AgentId> writers;  // distinct
     std::vector<AgentId> waiters;  // distinct
+    // The only agent that waits on it, if it alone takes back from it (adds less than nothing) and
+    // nobody sets it: then what it holds and what was taken back are together a counter that grows.
+    AgentId taker = kNone;
+    std::uint32_t raisers = 0;  // agents that do anything else to it than that
     bool has_add = false;
     std::int64_t per_generation = 0;  // the factor of the generation in its first wait
     // Bounds of its values, whatever comes first: the extreme `set`, and then every `add` of its
@@ -172,6 +176,9 @@ struct Model {
         return meaning_of[stage_of(call)][static_cast<std::size_t>(rank)];
     }
     const Op& op(Event event) const { return agents[event.agent].ops[event.op]; }
+    bool takes_back(AgentId agent, const Op& op) const {
+        return agent == cells[op.cell].taker && op.value < 0;
+    }
     const Instruction& instruction(Event event) const {
         const Op& what = op(event);
         return plan(what.call, agents[event.agent].rank).instructions[what.index];

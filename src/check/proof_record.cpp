@@ -40,6 +40,7 @@ ProofRecord record_from(const RecordJson& json) {
     json.at("memory_order").get_to(subject.memory_order);
     json.at("checker").get_to(subject.checker);
     json.at("kernels").get_to(record.kernels);
+    json.at("rounds_that_fit").get_to(record.rounds_that_fit);
     record.method = method_from(json.at("method").get<std::string>());
     json.at("events").get_to(record.events);
     json.at("states").get_to(record.states);
@@ -85,6 +86,7 @@ std::string to_text(const ProofRecord& record) {
                              {"meanings", subject.meanings},
                              {"ranks", subject.ranks},
                              {"calls", subject.calls},
+                             {"rounds_that_fit", record.rounds_that_fit},
                              {"order", subject.order},
                              {"device",
                               {{"tile_bytes", subject.device.tile_bytes},

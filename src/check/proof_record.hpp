@@ -17,7 +17,7 @@ struct ProofSubject {
     std::string digest;    // of the calls with all ranks' plans (check/digest.hpp)
     std::string meanings;  // of each call: a digest, or "none": only its protocol; by commas
     int ranks = 0;
-    int calls = 0;  // how often the sequence is run
+    int calls = 0;  // how often the sequence is run; 0: any number of times
     // How a call follows the one before on a rank: when that has done everything.
     std::string order = "drained";
     DeviceRules device;
@@ -28,12 +28,14 @@ struct ProofSubject {
 
     bool operator==(const ProofSubject&) const = default;
 };
-// Throws as check() does when the stages do not fit together.
+// Of options.calls calls. Throws as check() does when the stages do not fit together.
 ProofSubject subject_of(const std::vector<CheckStage>& stages, const CheckOptions& options);
 
 struct ProofRecord {
     ProofSubject subject;
     std::string kernels;  // of the calls, by commas
+    // Any number of rounds of calls, but no more than fit the cells; 0: without an end.
+    std::uint64_t rounds_that_fit = 0;
     CheckMethod method = CheckMethod::linear;
     std::uint64_t events = 0;
     std::uint64_t states = 0;

@@ -36,7 +36,9 @@ void find_redundant(const std::vector<CheckStage>& stages, const CheckOptions& o
                 report.redundant_cut = once.max_seconds <= 0;
                 if (report.redundant_cut) return;
                 Instruction kept = std::exchange(plan.instructions[i], nothing());
-                if (check(changed, once).verdict == Verdict::proved) {
+                const CheckReport without = check(changed, once);
+                const bool is_as_good = without.any_calls || !report.any_calls;
+                if (without.verdict == Verdict::proved && is_as_good) {
                     report.redundant.push_back({static_cast<std::int32_t>(s), plan.rank,
                                                 static_cast<std::int32_t>(i), steps,
                                                 path_of(changed, once)});

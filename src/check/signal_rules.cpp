@@ -99,13 +99,14 @@ Finding blocked_finding(const Model& model, const std::vector<std::uint32_t>& ne
     return finding;
 }
 
-std::optional<Finding> end_finding(const Model& model, CellId id, std::int64_t value, Event last) {
+std::optional<Finding> end_finding(const Model& model, CellId id, std::uint32_t calls,
+                                   std::int64_t value, Event last) {
     const CellInfo& cell = model.cells[id];
     const bool start_matters = cell.role == CellRole::signal && cell.has_add &&
                                !cell.waiters.empty() && !cell.writers.empty();
     const bool is_repeated = model.calls > model.stages->size();
     if (!is_repeated || !start_matters) return std::nullopt;
-    const std::int64_t expected = cell.per_generation * model.storage_of_cell(id).generation.back();
+    const std::int64_t expected = cell.per_generation * model.storage_of_cell(id).generation[calls];
     if (value == expected) return std::nullopt;
     Finding finding;
     finding.kind = ViolationKind::signal_state;

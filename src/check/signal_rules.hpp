@@ -20,8 +20,9 @@ Finding set_twice_finding(const Model& model, Event before, Event again);
 Finding blocked_finding(const Model& model, const std::vector<std::uint32_t>& next,
                         const std::function<std::int64_t(CellId)>& value);
 
-// All calls are over and the cell holds `value`, written last by `last`: nothing, or that the next
-// call expects another value.
-std::optional<Finding> end_finding(const Model& model, CellId cell, std::int64_t value, Event last);
+// So many calls are over and the cell holds `value`, written last by `last`: nothing, or that the
+// next call expects another value.
+std::optional<Finding> end_finding(const Model& model, CellId cell, std::uint32_t calls,
+                                   std::int64_t value, Event last);
 
 }  // namespace peal::checker

@@ -195,7 +195,7 @@ bool Stepper::check_end(const State& state) {
     for (CellId cell = 0; cell < model_.cells.size(); ++cell) {
         if (model_.cells[cell].writers.empty()) continue;
         std::optional<Finding> finding =
-            end_finding(model_, cell, value_of(state, cell), last_notify(cell));
+            end_finding(model_, cell, model_.calls, value_of(state, cell), last_notify(cell));
         if (finding) return fail(std::move(*finding));
     }
     return true;

@@ -302,6 +302,86 @@ Content TermTable::moved(Content content, std::int64_t by) const {
     return {content.term, normal_shift(terms_[content.term], content.shift + by)};
 }
 
+std::vector<Content> TermTable::gathered_parts(TermId id) const {
+    std::vector<Content> parts;
+    for (Content list{id, 0}; list.term != kUnwritten;) {
+        const Term& term = terms_[list.term];
+        parts.push_back(moved({term.right, list.shift}, term.right_shift));
+        list = moved({term.left, list.shift}, term.left_shift);
+    }
+    return parts;
+}
+
+// Its parts are in later_ already. Their coordinates may have changed, as the first part of a list
+// is another one when its parts are sorted again: so each term is made anew.
+Content TermTable::later_term(const Term& term, std::uint32_t calls) {
+    Term made = term;
+    switch (term.kind) {
+        case Term::Kind::unwritten:
+        case Term::Kind::fill: break;
+        case Term::Kind::input:
+        case Term::Kind::unknown: made.call += calls; break;
+        case Term::Kind::combine:
+        case Term::Kind::rounded:
+        case Term::Kind::mapped:
+            made.is_open = false;
+            made.period = 0;
+            return anchored(made, later_part(term.left, term.left_shift),
+                            later_part(term.right, term.right_shift), term.phase);
+        case Term::Kind::converted:
+            return converted(term.element, term.from, later_part(term.left, term.left_shift), 0);
+        case Term::Kind::bytes: {
+            const Content bytes = later_part(term.right, term.right_shift);
+            made.left = later_.at(term.left).term;
+            made.right = bytes.term;
+            made.right_shift = bytes.shift;
+            break;
+        }
+        case Term::Kind::assembled:
+        case Term::Kind::computed: made.left = later_.at(term.left).term; break;
+        case Term::Kind::gathered: break;  // not here
+    }
+    return {intern(made), 0};
+}
+
+Content TermTable::later(Content content, std::uint32_t calls) {
+    if (later_calls_ != calls) later_.clear();
+    later_calls_ = calls;
+    std::vector<TermId> open = {content.term};
+    while (!open.empty()) {
+        const TermId id = open.back();
+        const std::size_t before = open.size();
+        const auto need = [&](TermId part) {
+            if (!later_.contains(part)) open.push_back(part);
+        };
+        if (later_.contains(id)) {
+            open.pop_back();
+            continue;
+        }
+        const Term term = terms_[id];
+        std::vector<Content> parts;
+        if (term.kind == Term::Kind::gathered) {
+            parts = gathered_parts(id);
+            for (const Content& part : parts) need(part.term);
+        } else if (id != kUnwritten) {
+            need(term.left);
+            need(term.right);
+        }
+        if (open.size() != before) continue;
+        open.pop_back();
+        Content made;
+        if (term.kind == Term::Kind::gathered) {
+            for (const Content& part : parts) {
+                made = gathered(term.element, made, later_part(part.term, part.shift), term.phase);
+            }
+        } else {
+            made = later_term(term, calls);
+        }
+        later_.emplace(id, made);
+    }
+    return moved(later_.at(content.term), content.shift);
+}
+
 std::vector<Leaf> TermTable::leaves(Content content, ReduceOp op, Element element, std::uint64_t at,
                                     std::size_t limit) const {
     const bool once = op == ReduceOp::max || op == ReduceOp::min;

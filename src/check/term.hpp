@@ -108,6 +108,9 @@ public:
     // The same bytes seen from offsets that are `by` smaller.
     Content moved(Content content, std::int64_t by) const;
 
+    // The same content of so many calls later: what was put in for call c is what was put in then.
+    Content later(Content content, std::uint32_t calls);
+
     // The contributions to a combination with `op` of elements that begin at offset `at`, in order
     // (those of a gathered sum in an order that means nothing), at most `limit`; shifts are
     // relative to the offset. What is not such a combination is one contribution; neutral elements
@@ -128,9 +131,17 @@ private:
     bool is_in_phase(Content content, Element element, std::uint64_t at) const;
     Content linked(Element element, Content sum, Content added, std::uint64_t at);
     Content anchored(Term term, Content left, Content right, std::uint64_t at);
+    Content later_term(const Term& term, std::uint32_t calls);
+    Content later_part(TermId part, std::int64_t shift) const {
+        const Content whole = later_.at(part);
+        return moved(whole, shift);
+    }
+    std::vector<Content> gathered_parts(TermId id) const;
 
     std::vector<Term> terms_;
     std::unordered_map<Term, TermId, Hash> ids_;
+    std::unordered_map<TermId, Content> later_;  // of terms that were asked for, at coordinate 0
+    std::uint32_t later_calls_ = 0;
 };
 
 // What bytes [begin, end) hold, in words: "sum(input@0[0..64), input@1[0..64))".

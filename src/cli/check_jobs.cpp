@@ -141,6 +141,16 @@ Claim claim_of(const Collective& collective, const std::vector<Plan>& plans) {
     return claim;
 }
 
+// Whether a value of the plan is another one in the next call.
+bool counts_calls(const Plan& plan) {
+    return std::any_of(plan.instructions.begin(), plan.instructions.end(), [](const auto& each) {
+        const auto* notify = std::get_if<Notify>(&each.action);
+        const auto* wait = std::get_if<Wait>(&each.action);
+        return (notify && notify->value.per_generation != 0) ||
+               (wait && wait->value.per_generation != 0);
+    });
+}
+
 void forget_shapes(std::vector<Plan>& plans) {
     for (Plan& plan : plans) {
         if (!plan.notes) continue;
@@ -241,6 +251,7 @@ CheckJob make_job(const CheckCommand& command, const CheckSubject& subject, int 
     const Target target =
         subject.pto_kernel ? trace_kernel(*subject.pto_kernel, options) : resolve(options);
     std::vector<Plan> plans = plans_for(target, making);
+    job.has_generations = target.is_pto() && std::any_of(plans.begin(), plans.end(), counts_calls);
     if (command.bytes) forget_shapes(plans);
     const auto collective = collective_of(target, options, command.expect, plans);
     if (collective) {

@@ -34,6 +34,7 @@ struct CheckJob {
     std::uint64_t count = 0;
     Claim claim;
     checker::CallSequence calls;
+    bool has_generations = false;  // of a kernel that was traced for each of them
 };
 
 // All jobs of one program or recipe: proved together or not at all. Plans are made one job at a

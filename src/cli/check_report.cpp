@@ -88,6 +88,9 @@ std::string notes_text(const SubjectResult& result) {
         text += fmt::format("excluded, for {} ranks: {}\n", result.excluded.front().nranks,
                             result.excluded.front().why);
     }
+    if (!result.why_not_any.empty() && result.last.verdict == Verdict::proved) {
+        text += fmt::format("not any number of calls: {}\n", result.why_not_any);
+    }
     if (result.claim.result.empty() && result.last.verdict == Verdict::proved) {
         text += fmt::format(
             "protocol only: no result was asked for; {} NAME names the collective "
@@ -95,6 +98,25 @@ std::string notes_text(const SubjectResult& result) {
             result.subject->pto_kernel ? "--as" : "--expect");
     }
     return text;
+}
+
+bool is_for_any(const SubjectResult& result) {
+    return result.any_calls && result.last.verdict == Verdict::proved;
+}
+
+std::string calls_text(const SubjectResult& result) {
+    return is_for_any(result) ? "any" : std::to_string(result.last.calls);
+}
+
+// Cells are numbers of so many bits; those of which most is asked have room for the fewest calls.
+std::string room_text(const std::vector<SubjectResult>& results) {
+    std::uint64_t least = 0;
+    for (const SubjectResult& result : results) {
+        const bool counts = is_for_any(result) && result.calls_that_fit != 0;
+        if (counts && (least == 0 || result.calls_that_fit < least)) least = result.calls_that_fit;
+    }
+    if (least == 0) return {};
+    return fmt::format("any number of calls: 32 bits of a signal have room for {}\n", least);
 }
 
 // What a proof says of every interleaving.
@@ -173,10 +195,9 @@ std::string summary_text(const std::vector<SubjectResult>& results) {
         }
         const auto [ranks, counts] = scope(result);
         rows.push_back({result.subject->what, result.subject->recipe, ranks,
-                        counts.empty() ? "-" : counts, std::to_string(result.last.calls),
-                        claim_text(result.claim), verdict_text(result),
-                        std::string(name(result.last.method)), work_text(result),
-                        duration_text(result.seconds)});
+                        counts.empty() ? "-" : counts, calls_text(result), claim_text(result.claim),
+                        verdict_text(result), std::string(name(result.last.method)),
+                        work_text(result), duration_text(result.seconds)});
         if (!result.excluded.empty()) {
             rows.push_back({result.subject->what, result.subject->recipe,
                             numbers_text(excluded_ranks(result)), "-", "-", "-", "excluded", "-",
@@ -185,7 +206,7 @@ std::string summary_text(const std::vector<SubjectResult>& results) {
         const std::string note = notes_text(result);
         if (notes.find(note) == std::string::npos) notes += note;
     }
-    return to_table(rows) + notes;
+    return to_table(rows) + notes + room_text(results);
 }
 
 std::string violation_text(const Violation& violation, const std::vector<CheckStage>& stages,
@@ -282,7 +303,7 @@ std::string to_json(const std::vector<SubjectResult>& results) {
             {"recipe", result.subject->recipe},
             {"ranks", ranks},
             {"counts", counts},
-            {"calls", result.last.calls},
+            {"calls", is_for_any(result) ? Json("any") : Json(result.last.calls)},
             {"result", result.claim.result.empty() ? "protocol only" : result.claim.result},
             {"order", result.claim.order},
             {"holds", holds_json(result)},
@@ -305,6 +326,10 @@ std::string to_json(const std::vector<SubjectResult>& results) {
         for (const Exclusion& each : result.excluded) {
             entry["excluded"].push_back({{"ranks", each.nranks}, {"why", each.why}});
         }
+        if (is_for_any(result) && result.calls_that_fit != 0) {
+            entry["calls_that_fit"] = result.calls_that_fit;
+        }
+        if (!result.why_not_any.empty()) entry["why_not_any"] = result.why_not_any;
         if (!result.last.why_explored.empty()) entry["why_explored"] = result.last.why_explored;
         if (!result.last.bound.empty()) entry["bound"] = result.last.bound;
         if (!result.last.violations.empty()) {

@@ -52,6 +52,9 @@ struct SubjectResult {
     checker::CallSequence calls;  // that `last` speaks of; nothing where nothing more is said
     int last_nranks = 0;
     std::uint64_t last_count = 0;
+    bool any_calls = true;  // all of them, as many calls as fit the cells; 0: without an end
+    std::uint64_t calls_that_fit = 0;
+    std::string why_not_any;
     std::uint64_t checks = 0;
     std::uint64_t from_store = 0;  // of the checks
     std::uint64_t events = 0;
@@ -64,7 +67,8 @@ struct SubjectResult {
 // What is asked of it, in the same words whatever comes out: "ring, 2..16 ranks, 256 elements".
 std::string case_name(const CheckSubject& subject);
 
-// What was asked, what came out; below it what was left out, and a word where no result was asked.
+// What was asked, what came out; below it what was left out, a word where no result was asked, why
+// not any number of calls is claimed, and for how many there is room.
 std::string summary_text(const std::vector<SubjectResult>& results);
 
 // Kind, the instructions involved with their source lines, memory, terms, and the diagram; of a

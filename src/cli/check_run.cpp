@@ -2,6 +2,7 @@
 #include "cli/check_run.hpp"
 
 #include <algorithm>
+#include <charconv>
 #include <chrono>
 
 #include <fmt/format.h>
@@ -74,8 +75,13 @@ checker::ProofAnswer make_and_check(const CheckRequest& request, CheckOptions op
     }
     options.seconds_spent = seconds();
     const std::vector<CheckStage> stages = job.calls.stages();
+    options.any_calls &= !job.has_generations;
     checker::ProofAnswer answer = check_orders(request, stages, options);
-    if (answer.from_store) answer.report.seconds = seconds() - options.seconds_spent;
+    CheckReport& report = answer.report;
+    if (answer.from_store) report.seconds = seconds() - options.seconds_spent;
+    if (request.options.any_calls && job.has_generations && report.verdict == Verdict::proved) {
+        report.why_not_any = "each generation is traced for itself; --calls N traces so many";
+    }
     return answer;
 }
 
@@ -98,6 +104,17 @@ Exclusion exclusion_of(int nranks, const RequirementError& error) {
     return {nranks, fmt::format("{}, line {}", why.message, why.span.line)};
 }
 
+// What holds for all jobs is what holds for the one of which least does.
+void add_calls(SubjectResult& result, const CheckReport& report) {
+    const auto fewer = [](std::uint64_t a, std::uint64_t b) {
+        return a == 0 || b == 0 ? std::max(a, b) : std::min(a, b);  // 0: without an end
+    };
+    result.calls_that_fit = fewer(result.calls_that_fit, report.calls_that_fit);
+    if (report.any_calls || !result.any_calls) return;
+    result.any_calls = false;
+    result.why_not_any = report.why_not_any;
+}
+
 void add_report(SubjectResult& result, CheckJob job, const CheckReport& report,
                 bool asks_redundant) {
     ++result.checks;
@@ -105,6 +122,7 @@ void add_report(SubjectResult& result, CheckJob job, const CheckReport& report,
     result.states += report.states;
     result.seconds += report.seconds;
     result.claim = job.claim;
+    add_calls(result, report);
     const bool is_first = result.ranks.empty() || result.ranks.back() != job.nranks;
     if (asks_redundant && is_first && report.verdict == Verdict::proved) {
         result.redundant.push_back(redundant_at(job, report));
@@ -123,6 +141,16 @@ void add_report(SubjectResult& result, CheckJob job, const CheckReport& report,
     result.calls = is_spoken_of ? std::move(job.calls) : checker::CallSequence();
 }
 
+void read_calls(const std::string& text, CheckOptions& options) {
+    options.any_calls = text == "any";
+    if (options.any_calls) return;
+    const char* end = text.data() + text.size();
+    const auto [at, error] = std::from_chars(text.data(), end, options.calls);
+    if (error == std::errc() && at == end && options.calls >= 1) return;
+    throw Error(Fault::usage,
+                fmt::format("--calls: expected any, or a number from 1 on, found {}", text));
+}
+
 }  // namespace
 
 void add_request_options(Command& command, CheckRequest& request) {
@@ -130,8 +158,9 @@ void add_request_options(Command& command, CheckRequest& request) {
     add_target_options(command, what.target);
     command.add_option("-n,--ranks", what.ranks,
                        "ranks: 4, a range 2..16 or a list 2,4,8 (default 4)");
-    command.add_option("--calls", request.options.calls,
-                       "calls in a row on the same windows (default 3)");
+    command.add_option("--calls", request.calls,
+                       "calls in a row on the same windows: a number, or any (default): any "
+                       "number, where that can be shown, and otherwise 3");
     command.add_option("--order", request.order,
                        "when stores of a pipe are visible to the others: drained, fenced, or both "
                        "where they differ (default both)");
@@ -163,10 +192,7 @@ void add_request_options(Command& command, CheckRequest& request) {
 }
 
 void prepare(CheckRequest& request) {
-    if (request.options.calls < 1) {
-        throw Error(Fault::usage,
-                    fmt::format("--calls: expected at least 1, found {}", request.options.calls));
-    }
+    read_calls(request.calls, request.options);
     const bool is_order = request.order == name(MemoryOrder::drained) ||
                           request.order == name(MemoryOrder::fenced) ||
                           request.order == kBothOrders;

@@ -16,6 +16,7 @@ namespace peal::cli {
 struct CheckRequest {
     CheckCommand command;
     CheckOptions options;
+    std::string calls = "any";
     std::string order = "both";  // drained, fenced, or both where they differ
     bool full = false;           // the whole picture, on the rank count that was asked for
     bool take_proofs = false;    // what stands in the store is not checked again

@@ -24,6 +24,10 @@ std::string when(std::int64_t seconds) {
     return fmt::format("{:%Y-%m-%d %H:%M} UTC", fmt::gmtime(static_cast<std::time_t>(seconds)));
 }
 
+std::string calls_text(const checker::ProofSubject& subject) {
+    return subject.calls == 0 ? "any" : std::to_string(subject.calls);
+}
+
 std::string table_of(const std::vector<checker::ProofRecord>& records) {
     std::vector<std::vector<std::string>> rows = {
         {"digest", "kernel", "ranks", "calls", "method", "work", "when"}};
@@ -31,7 +35,7 @@ std::string table_of(const std::vector<checker::ProofRecord>& records) {
         const bool explored = record.method == CheckMethod::exploration;
         // Numbers are set to the right, digests are not.
         rows.push_back({record.subject.digest.substr(0, kShortDigest) + "...", record.kernels,
-                        std::to_string(record.subject.ranks), std::to_string(record.subject.calls),
+                        std::to_string(record.subject.ranks), calls_text(record.subject),
                         std::string(name(record.method)),
                         explored ? fmt::format("{} states", record.states)
                                  : fmt::format("{} events", record.events),

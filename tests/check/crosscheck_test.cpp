@@ -108,5 +108,12 @@ TEST_F(CrossCheck, SequencesOfPrograms) {
     EXPECT_GT(tally_.visible, tally_.programs / 20);
 }
 
+TEST_F(CrossCheck, ProgramsThatAreCalledAgainAndAgain) {
+    compare(Sort::rounds, 0, 20'000,
+            {data_race, deadlock, unwritten_read, stale_signal, signal_state, overflow});
+    EXPECT_GT(tally_.any, tally_.programs / 10);
+    EXPECT_GT(tally_.late, tally_.programs / 100);
+}
+
 }  // namespace crosscheck_test
 }  // namespace peal

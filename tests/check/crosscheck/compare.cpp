@@ -136,6 +136,7 @@ public:
         }
         compare(explored, false);
         options_.explore = false;
+        if (report->verdict == Verdict::proved && complaint_.empty()) compare_more_calls(*report);
         if (report->verdict == Verdict::proved && complaint_.empty()) compare_forms();
         return complaint_;
     }
@@ -196,6 +197,30 @@ private:
         }
     }
 
+    // What holds for any number of calls holds for these.
+    void compare_more_calls(const CheckReport& report) {
+        constexpr int kMostCalls = 7;
+        CheckOptions more = options_;
+        more.any_calls = false;
+        more.max_states = kMostStates;
+        more.calls = kMostCalls;
+        tally_.any += report.any_calls ? 1 : 0;
+        const CheckReport later = check(stages_, more);
+        tally_.late += later.verdict == Verdict::violated ? 1 : 0;
+        if (!report.any_calls) return;
+        if (later.verdict != Verdict::proved) {
+            complain("proved for any number of calls, but for {}: {}", more.calls,
+                     text_of(kinds_of(later)));
+        }
+        for (int calls = program_.calls + 1; calls < kMostCalls; ++calls) {
+            const std::optional<Truth> truth = naive_check(stages_, calls, kMostStates / 4);
+            if (!truth) return;
+            if (truth->kinds.empty() && !truth->differs) continue;
+            return complain("proved for any number of calls, but the truth for {} is: {}", calls,
+                            text_of(truth->kinds));
+        }
+    }
+
     // As a core carries it out that does one thing after another, with fewer passes over memory.
     void compare_forms() {
         RandomProgram form = program_;
@@ -251,6 +276,8 @@ void Tally::add(const Tally& other) {
     proved += other.proved;
     violated += other.violated;
     visible += other.visible;
+    any += other.any;
+    late += other.late;
     forms += other.forms;
     early += other.early;
     for (const auto& [kind, count] : other.kinds) kinds[kind] += count;
@@ -259,9 +286,11 @@ void Tally::add(const Tally& other) {
 std::string to_text(const Tally& tally) {
     std::string text = fmt::format(
         "{} programs: {} proved, {} violated ({} by bytes), {} malformed, {} undecided; {} linear, "
-        "{} explored; {} other forms, {} with early flags;",
+        "{} explored; {} for any number of calls, {} wrong later; {} other forms, {} with early "
+        "flags;",
         tally.programs, tally.proved, tally.violated, tally.visible, tally.malformed,
-        tally.undecided, tally.linear, tally.explored, tally.forms, tally.early);
+        tally.undecided, tally.linear, tally.explored, tally.any, tally.late, tally.forms,
+        tally.early);
     for (const auto& [kind, count] : tally.kinds) text += fmt::format(" {} {}", name(kind), count);
     return text;
 }

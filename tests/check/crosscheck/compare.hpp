@@ -11,6 +11,8 @@
 //   kinds that there are, but those that a race or a flag that is set twice makes meaningless;
 //   and those of what a cache takes for a read that a deadlock keeps from being reached;
 // - schedules of programs without pipes can happen;
+// - what is proved for any number of calls is proved for more than were asked, one by one, and by
+//   the naive interpreter as far as it goes;
 // - what is proved stays proved, and returns the same, when it is fused, and when its pipes are put
 //   into an order.
 #pragma once
@@ -29,6 +31,8 @@ struct Tally {
     int malformed = 0;  // refused, or wrong whatever the interleaving; nothing is compared
     int linear = 0, explored = 0, proved = 0, violated = 0;
     int visible = 0;  // violated with other bytes than the meaning's
+    int any = 0;      // proved for any number of calls
+    int late = 0;     // proved for as many calls as were asked, and violated with a few more
     int forms = 0;    // proved once more when fused or ordered, in other instructions
     int early = 0;    // of these, with a flag that is awaited before it is set in the list
     std::map<ViolationKind, int> kinds;

@@ -67,6 +67,7 @@ std::string name(Sort sort) {
         case Sort::elements: return "elements";
         case Sort::sequences: return "sequences";
         case Sort::lanes: return "lanes";
+        case Sort::rounds: return "rounds";
     }
     return "";
 }
@@ -83,6 +84,7 @@ RandomProgram random_program(Sort sort, std::uint64_t seed) {
         case Sort::elements: return random_elements(seed);
         case Sort::sequences: return random_sequence(seed);
         case Sort::lanes: return random_lanes(seed);
+        case Sort::rounds: return random_rounds(seed);
     }
     return {};
 }

@@ -37,10 +37,11 @@ enum class Sort : std::uint8_t {
     elements,   // numbers of several bytes that are moved in parts, combined and mapped
     sequences,  // different calls that share memory
     lanes,      // ranks that do several things at once
+    rounds,     // what shows after several calls only
 };
 inline constexpr Sort kSorts[] = {Sort::monotone,  Sort::signals,  Sort::crowds,  Sort::pipes,
                                   Sort::fences,    Sort::deferred, Sort::gathers, Sort::elements,
-                                  Sort::sequences, Sort::lanes};
+                                  Sort::sequences, Sort::lanes,    Sort::rounds};
 std::string name(Sort sort);
 
 // The same program for the same seed.
@@ -54,5 +55,6 @@ RandomProgram random_gathers(std::uint64_t seed);
 RandomProgram random_elements(std::uint64_t seed);
 RandomProgram random_sequence(std::uint64_t seed);
 RandomProgram random_lanes(std::uint64_t seed);
+RandomProgram random_rounds(std::uint64_t seed);
 
 }  // namespace peal::test
