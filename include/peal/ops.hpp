@@ -114,18 +114,22 @@ inline constexpr std::string_view kNranks = "pld.system.nranks";
 
 // Collectives. Operands (target, signal[, input][, output]): in place on the target window, or from
 // `input` to `output` with the target as scratch. barrier has only the signal; all_to_all_v has
-// (target, signal, counts[, input][, output]). broadcast, reduce, gather and scatter take the root
-// as an operand after the signal.
-inline constexpr std::string_view kAllreduce = "pld.tensor.allreduce";           // op= mode=
-inline constexpr std::string_view kReduceScatter = "pld.tensor.reduce_scatter";  // op= mode=
-inline constexpr std::string_view kAllgather = "pld.tensor.allgather";           // mode=
-inline constexpr std::string_view kBroadcast = "pld.tensor.broadcast";           // mode=
-inline constexpr std::string_view kAllToAll = "pld.tensor.all_to_all";           // mode=
-inline constexpr std::string_view kAllToAllV = "pld.tensor.all_to_all_v";        // mode=
-inline constexpr std::string_view kReduce = "pld.tensor.reduce";                 // op= mode=
-inline constexpr std::string_view kGather = "pld.tensor.gather";                 // mode=
-inline constexpr std::string_view kScatter = "pld.tensor.scatter";               // mode=
-inline constexpr std::string_view kBarrier = "pld.system.barrier";               // mode=
+// (target, signal, counts, input, output), and so have allgather_v and reduce_scatter_v. broadcast,
+// reduce, gather and scatter take the root as an operand after the signal.
+inline constexpr std::string_view kAllreduce = "pld.tensor.allreduce";              // op= mode=
+inline constexpr std::string_view kReduceScatter = "pld.tensor.reduce_scatter";     // op= mode=
+inline constexpr std::string_view kAllgather = "pld.tensor.allgather";              // mode=
+inline constexpr std::string_view kBroadcast = "pld.tensor.broadcast";              // mode=
+inline constexpr std::string_view kAllToAll = "pld.tensor.all_to_all";              // mode=
+inline constexpr std::string_view kAllToAllV = "pld.tensor.all_to_all_v";           // mode=
+inline constexpr std::string_view kAllgatherV = "pld.tensor.allgather_v";           // mode=
+inline constexpr std::string_view kReduceScatterV = "pld.tensor.reduce_scatter_v";  // op= mode=
+inline constexpr std::string_view kReduce = "pld.tensor.reduce";                    // op= mode=
+inline constexpr std::string_view kGather = "pld.tensor.gather";                    // mode=
+inline constexpr std::string_view kScatter = "pld.tensor.scatter";                  // mode=
+inline constexpr std::string_view kScan = "pld.tensor.scan";                        // op= mode=
+inline constexpr std::string_view kExscan = "pld.tensor.exscan";                    // op= mode=
+inline constexpr std::string_view kBarrier = "pld.system.barrier";                  // mode=
 }  // namespace ops
 
 }  // namespace peal::ir

@@ -87,7 +87,7 @@ private:
     static constexpr std::size_t kRemembered = 64;
     static std::size_t place_of(const Call& call) {
         const auto line = reinterpret_cast<std::uintptr_t>(call.output) / kCacheLineBytes;
-        return (static_cast<std::size_t>(call.kind) + 16 * static_cast<std::size_t>(call.root) +
+        return (static_cast<std::size_t>(call.kind) + 17 * static_cast<std::size_t>(call.root) +
                 5 * line) %
                kRemembered;
     }

@@ -20,8 +20,8 @@ struct Shape {
     ReduceOp op = ReduceOp::sum;
     Placement placement = Placement::separate;
     std::int32_t root = 0;
-    std::uint64_t count = 0;                // per rank; all_to_all_v: a hash of its counts
-    std::vector<std::int64_t> counts = {};  // all_to_all_v
+    std::uint64_t count = 0;                // per rank; with a table: a hash of it
+    std::vector<std::int64_t> counts = {};  // where a table says how much
 
     bool operator==(const Shape&) const = default;
 };

@@ -62,9 +62,11 @@ Bytes encode(Element element, const Numbers& numbers) {
     return bytes;
 }
 
-Numbers combined(const Collective& collective, const std::vector<Numbers>& inputs) {
+// Of the ranks before `end`, which are some.
+Numbers combined_before(const Collective& collective, const std::vector<Numbers>& inputs,
+                        std::size_t end) {
     Numbers result = inputs[0];
-    for (std::size_t r = 1; r < inputs.size(); ++r) {
+    for (std::size_t r = 1; r < end; ++r) {
         for (std::size_t i = 0; i < result.size(); ++i) {
             result[i] = combine(collective.op, result[i], inputs[r][i]);
         }
@@ -72,9 +74,17 @@ Numbers combined(const Collective& collective, const std::vector<Numbers>& input
     return result;
 }
 
-Numbers slice(const Numbers& numbers, std::uint64_t block, std::uint64_t count) {
-    const auto begin = numbers.begin() + static_cast<std::ptrdiff_t>(block * count);
+Numbers combined(const Collective& collective, const std::vector<Numbers>& inputs) {
+    return combined_before(collective, inputs, inputs.size());
+}
+
+Numbers part(const Numbers& numbers, std::uint64_t offset, std::uint64_t count) {
+    const auto begin = numbers.begin() + static_cast<std::ptrdiff_t>(offset);
     return Numbers(begin, begin + static_cast<std::ptrdiff_t>(count));
+}
+
+Numbers slice(const Numbers& numbers, std::uint64_t block, std::uint64_t count) {
+    return part(numbers, block * count, count);
 }
 
 Numbers joined(const std::vector<Numbers>& parts) {
@@ -119,9 +129,15 @@ std::optional<Numbers> result_of(const Collective& collective, const std::vector
         case CollectiveKind::broadcast: return inputs[root];
         case CollectiveKind::all_to_all: return exchanged(collective, inputs, rank);
         case CollectiveKind::all_to_all_v: return exchanged_v(collective, inputs, rank);
+        case CollectiveKind::allgather_v: return joined(inputs);
+        case CollectiveKind::reduce_scatter_v:
+            return part(combined(collective, inputs), own_offset(collective, int(rank)),
+                        std::uint64_t(collective.counts[rank]));
         case CollectiveKind::reduce: return combined(collective, inputs);
         case CollectiveKind::gather: return joined(inputs);
         case CollectiveKind::scatter: return slice(inputs[root], rank, collective.count);
+        case CollectiveKind::scan: return combined_before(collective, inputs, rank + 1);
+        case CollectiveKind::exscan: return combined_before(collective, inputs, rank);
         case CollectiveKind::barrier: return std::nullopt;
     }
     return std::nullopt;
@@ -129,7 +145,7 @@ std::optional<Numbers> result_of(const Collective& collective, const std::vector
 
 // In a memory that holds input and output, a single block of several lies at its rank's place.
 Region region(const Collective& collective, bool is_one_of_several, std::uint64_t size, int rank) {
-    return {is_one_of_several ? static_cast<std::uint64_t>(rank) * collective.count : 0, size};
+    return {is_one_of_several ? own_offset(collective, rank) : 0, size};
 }
 
 }  // namespace

@@ -40,7 +40,7 @@ Type collective_result(const Call& call) {
     return {};
 }
 
-Type counted_result(const Call& call) {
+Type pairs_result(const Call& call) {
     if (type_of(*operand(call, "counts")).shape.size() != 2) {
         throw Error(Fault::program, fmt::format("{}: counts must be a table of two dimensions: "
                                                 "counts[from, to]",
@@ -51,6 +51,20 @@ Type counted_result(const Call& call) {
     if (!input || !output || equal(input, output)) {
         throw Error(Fault::program,
                     fmt::format("{}: there is no in-place form; give input and output", call.op));
+    }
+    return collective_result(call);
+}
+
+Type pieces_result(const Call& call) {
+    if (type_of(*operand(call, "counts")).shape.size() != 1) {
+        throw Error(
+            Fault::program,
+            fmt::format("{}: counts must be a table of one dimension: counts[rank]", call.op));
+    }
+    if (!operand(call, "input") || !operand(call, "output")) {
+        throw Error(
+            Fault::program,
+            fmt::format("{}: there is no form on a window; give input and output", call.op));
     }
     return collective_result(call);
 }
@@ -95,13 +109,21 @@ std::vector<OpSpec> composite_ops() {
         composite(ops::kAllToAll, {kTarget, kSignal, kInput, kOutput},
                   {modes({"mesh", "pairwise", "pipeline", "push"})}),
         composite(ops::kAllToAllV, {kTarget, kSignal, kCounts, kInput, kOutput},
-                  {modes({"mesh", "pipeline", "push"})}, counted_result),
+                  {modes({"mesh", "pipeline", "push"})}, pairs_result),
+        composite(ops::kAllgatherV, {kTarget, kSignal, kCounts, kInput, kOutput},
+                  {modes({"mesh", "ring", "pipeline", "push", "pull"})}, pieces_result),
+        composite(ops::kReduceScatterV, {kTarget, kSignal, kCounts, kInput, kOutput},
+                  {reduction(), modes({"mesh", "ring", "pipeline", "push"})}, pieces_result),
         composite(ops::kReduce, {kTarget, kSignal, kRoot, kInput, kOutput},
                   {reduction(), modes({"mesh", "pipeline", "push"})}),
         composite(ops::kGather, {kTarget, kSignal, kRoot, kInput, kOutput},
                   {modes({"mesh", "pipeline", "push"})}),
         composite(ops::kScatter, {kTarget, kSignal, kRoot, kInput, kOutput},
                   {modes({"mesh", "pipeline", "push"})}),
+        composite(ops::kScan, {kTarget, kSignal, kInput, kOutput},
+                  {reduction(), modes({"mesh", "pipeline", "push", "pull"})}),
+        composite(ops::kExscan, {kTarget, kSignal, kInput, kOutput},
+                  {reduction(), modes({"mesh", "pipeline", "push", "pull"})}),
         composite(ops::kBarrier, {kSignal}, {modes({"mesh", "dissemination"})},
                   [](const Call&) { return Type{}; }),
     };
