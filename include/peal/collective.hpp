@@ -73,6 +73,9 @@ struct Collective {
     std::uint64_t count = 0;
     int root = 0;
     std::vector<std::int64_t> counts;  // where a table says how much
+    // all_to_all_v: where pieces begin, in input[from * nranks + to] and output[to * nranks +
+    // from]. Both are empty where pieces are packed in rank order.
+    std::vector<std::int64_t> sent_at, received_at;
     Placement placement = Placement::separate;
     std::uint64_t stage_bytes = 0;  // mode=pipeline: bytes of `data`; 0: kDefaultStageBytes
 };

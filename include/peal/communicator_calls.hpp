@@ -119,6 +119,13 @@ struct Call {
         {};  // where a table says how much: counts[from * P + to] or counts[rank], on every rank
 };
 
+// What one rank gives to each rank, or gets from each: counts[peer] elements that begin at
+// offsets[peer] of its buffer. Without offsets they are packed in rank order.
+struct Pieces {
+    std::span<const std::int64_t> counts;
+    std::span<const std::int64_t> offsets = {};
+};
+
 namespace call {
 
 // ---- the three shapes of a call

@@ -151,12 +151,20 @@ private:
             return static_cast<std::uint64_t>(collective_.counts[rank * ranks + to]) *
                    bytes_of(collective_.element);
         };
+        const auto place = [&](std::int64_t offset) {
+            return static_cast<std::uint64_t>(offset) * bytes_of(collective_.element);
+        };
         std::vector<std::uint64_t> sent(ranks, 0);
         for (std::size_t to = 0; to < ranks; ++to) {
             std::uint64_t received = 0;
             for (std::size_t rank = 0; rank < ranks; ++rank) {
-                expect(static_cast<int>(to), received, bytes(rank, to),
-                       from(static_cast<int>(rank), sent[rank]));
+                const bool is_packed = collective_.sent_at.empty();
+                expect(
+                    static_cast<int>(to),
+                    is_packed ? received : place(collective_.received_at[to * ranks + rank]),
+                    bytes(rank, to),
+                    from(static_cast<int>(rank),
+                         is_packed ? sent[rank] : place(collective_.sent_at[rank * ranks + to])));
                 received += bytes(rank, to);
                 sent[rank] += bytes(rank, to);
             }

@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "collectives/all_to_all_v.hpp"
 #include "collectives/catalogue.hpp"
 #include "peal/builder.hpp"
 #include "peal/error.hpp"
@@ -30,6 +31,21 @@ void validate_mode(const Collective& collective) {
     if (std::find(modes.begin(), modes.end(), collective.mode) == modes.end()) {
         reject(collective, fmt::format("there is no algorithm '{}'; choose one of {}",
                                        collective.mode, fmt::join(modes, ", ")));
+    }
+}
+
+void validate_offsets(const Collective& collective) {
+    for (const auto& [what, offsets] : {std::pair("sent_at", &collective.sent_at),
+                                        std::pair("received_at", &collective.received_at)}) {
+        if (offsets->size() != collective.counts.size()) {
+            reject(collective, fmt::format("{} must have as many entries as counts, {}, found {}",
+                                           what, collective.counts.size(), offsets->size()));
+        }
+        for (const std::int64_t offset : *offsets) {
+            if (offset < 0) {
+                reject(collective, fmt::format("{} must not be negative, found {}", what, offset));
+            }
+        }
     }
 }
 
@@ -58,12 +74,11 @@ ExprPtr sum_over_ranks(KernelBuilder& k, const std::function<ExprPtr(const ExprP
     return fold(FoldOp::sum, index, integer(0), nranks(), term(index));
 }
 
-Shapes pairwise_shapes(KernelBuilder& k, const ExprPtr& counts) {
-    const auto sent = [&](const ExprPtr& to) { return table_at(counts, {rank(), to}); };
-    const auto received_by = [&](const ExprPtr& to) {
-        return sum_over_ranks(k, [&](const ExprPtr& from) { return table_at(counts, {from, to}); });
-    };
-    return {{sum_over_ranks(k, sent)}, {received_by(rank())}};
+// all_to_all_v says itself where its pieces end.
+Shapes pairwise_shapes(KernelBuilder& k, const collectives::Operands& sizes) {
+    const collectives::Site at(sizes, k.Body());
+    return {{collectives::all_to_all_v::input_size(at)},
+            {collectives::all_to_all_v::output_size(at)}};
 }
 
 Shapes piece_shapes(KernelBuilder& k, const CollectiveFacts& facts, const ExprPtr& counts) {
@@ -130,6 +145,12 @@ void validate(const Collective& collective, int nranks) {
     if (facts_of(collective.kind).is_counted()) {
         validate_counts(collective.kind, collective.counts, nranks);
     }
+    if (!collective.sent_at.empty() || !collective.received_at.empty()) {
+        if (!facts_of(collective.kind).counts_pairs()) {
+            reject(collective, "sent_at and received_at are for all_to_all_v only");
+        }
+        validate_offsets(collective);
+    }
     const std::uint64_t limit = (std::uint64_t{1} << 48) / bytes_of(collective.element) /
                                 static_cast<std::uint64_t>(nranks);
     if (collective.count > limit) {
@@ -153,13 +174,20 @@ ir::Program program_of(const Collective& collective) {
     const CollectiveFacts facts = facts_of(kind);
     const bool counted = facts.is_counted();
     ExprPtr counts;
-    if (facts.counts_pairs()) counts = k.Table("counts", {nranks(), nranks()});
+    const auto table_of_pairs = [&](std::string_view what) {
+        return k.Table(what, {nranks(), nranks()});
+    };
+    if (facts.counts_pairs()) counts = table_of_pairs("counts");
     if (facts.counts_ranks()) counts = k.Table("counts", {nranks()});
     collectives::Operands sizes;
     sizes.element = collective.element;
     sizes.counts = counts;
+    if (!collective.sent_at.empty()) {
+        sizes.sent_at = table_of_pairs("sent_at");
+        sizes.received_at = table_of_pairs("received_at");
+    }
     if (!counted) sizes.count = k.Symbol("n");
-    const Shapes shapes = facts.counts_pairs()   ? pairwise_shapes(k, counts)
+    const Shapes shapes = facts.counts_pairs()   ? pairwise_shapes(k, sizes)
                           : facts.counts_ranks() ? piece_shapes(k, facts, counts)
                                                  : even_shapes(kind, sizes.count);
     ExprPtr input, output;
@@ -180,6 +208,7 @@ ir::Program program_of(const Collective& collective) {
     if (counted) operands.push_back(counts);
     operands.push_back(input);
     operands.push_back(output);
+    if (sizes.sent_at) operands.insert(operands.end(), {sizes.sent_at, sizes.received_at});
     k.Body().Emit(make_call(collectives::op_of(kind), operands, attributes));
     return std::move(k).Finish();
 }
@@ -189,6 +218,10 @@ Bindings bindings_of(const Collective& collective) {
     if (!facts_of(collective.kind).has_data()) return bindings;
     if (facts_of(collective.kind).is_counted()) {
         bindings.tables["counts"] = collective.counts;
+        if (!collective.sent_at.empty()) {
+            bindings.tables["sent_at"] = collective.sent_at;
+            bindings.tables["received_at"] = collective.received_at;
+        }
     } else {
         bindings.integers["n"] = static_cast<std::int64_t>(collective.count);
     }
@@ -211,38 +244,46 @@ std::uint64_t sum_of_counts(const Collective& collective, int end) {
     return static_cast<std::uint64_t>(std::accumulate(begin, begin + end, std::int64_t{0}));
 }
 
-// Elements of the share of `rank`; `counted` gives those of the table of pairs.
-template <class Counted>
-std::uint64_t elements_of(Share share, const Collective& collective, int rank, int nranks,
-                          Counted counted) {
+// Up to the end of the last of the pieces counts[first + i * step], at offsets[row + i] or packed.
+std::uint64_t end_of_pieces(const Collective& collective, int first, int step, int nranks,
+                            const std::vector<std::int64_t>& offsets, int row) {
+    std::int64_t end = 0;
+    for (int i = 0; i < nranks; ++i) {
+        const std::int64_t count = collective.counts[static_cast<std::size_t>(first + i * step)];
+        const std::int64_t begin =
+            offsets.empty() ? end : offsets[static_cast<std::size_t>(row * nranks + i)];
+        end = std::max(end, begin + count);
+    }
+    return static_cast<std::uint64_t>(end);
+}
+
+std::uint64_t elements_of(Share share, const Collective& collective, int rank, int nranks) {
     switch (share) {
-        case Share::nothing: return 0;
         case Share::block: return collective.count;
         case Share::blocks: return collective.count * static_cast<std::uint64_t>(nranks);
         case Share::piece:
             return static_cast<std::uint64_t>(collective.counts[static_cast<std::size_t>(rank)]);
         case Share::pieces: return sum_of_counts(collective, nranks);
-        case Share::counted: break;
+        default: return 0;
     }
-    std::int64_t sum = 0;
-    for (int peer = 0; peer < nranks; ++peer) sum += counted(peer);
-    return static_cast<std::uint64_t>(sum);
-}
-
-std::int64_t counted_between(const Collective& collective, int from, int to, int nranks) {
-    return collective.counts[static_cast<std::size_t>(from * nranks + to)];
 }
 
 }  // namespace
 
 std::uint64_t input_count(const Collective& collective, int rank, int nranks) {
-    return elements_of(facts_of(collective.kind).input, collective, rank, nranks,
-                       [&](int to) { return counted_between(collective, rank, to, nranks); });
+    const CollectiveFacts facts = facts_of(collective.kind);
+    if (facts.counts_pairs()) {
+        return end_of_pieces(collective, rank * nranks, 1, nranks, collective.sent_at, rank);
+    }
+    return elements_of(facts.input, collective, rank, nranks);
 }
 
 std::uint64_t output_count(const Collective& collective, int rank, int nranks) {
-    return elements_of(facts_of(collective.kind).output, collective, rank, nranks,
-                       [&](int from) { return counted_between(collective, from, rank, nranks); });
+    const CollectiveFacts facts = facts_of(collective.kind);
+    if (facts.counts_pairs()) {
+        return end_of_pieces(collective, rank, nranks, nranks, collective.received_at, rank);
+    }
+    return elements_of(facts.output, collective, rank, nranks);
 }
 
 std::uint64_t own_offset(const Collective& collective, int rank) {

@@ -47,9 +47,7 @@ struct Sizes {
 Sizes sizes_of(const CollectiveFacts& facts, const Site& at) {
     if (!facts.has_data()) return {};
     if (facts.counts_pairs()) {
-        return {all_to_all_v::sent_before(at, rank(), nranks()),
-                all_to_all_v::received_before(at, nranks(), rank()),
-                {}};
+        return {all_to_all_v::input_size(at), all_to_all_v::output_size(at), {}};
     }
     if (facts.counts_ranks()) {
         const ExprPtr own = at.count_of(rank());
@@ -71,7 +69,9 @@ Operands::Operands(const Call& call)
       input(operand(call, "input")),
       output(operand(call, "output")),
       root(operand(call, "root")),
-      counts(operand(call, "counts")) {
+      counts(operand(call, "counts")),
+      sent_at(operand(call, "sent_at")),
+      received_at(operand(call, "received_at")) {
     for (const Attribute& attribute : call.attributes) {
         if (attribute.name == "op") op = *reduce_op_from(std::get<std::string>(attribute.value));
     }

@@ -57,9 +57,10 @@ struct Operands {
     explicit Operands(const ir::Call& call);
 
     ExprPtr target, signal;
-    ExprPtr input, output;  // null: the data is, or is wanted, in the target itself
-    ExprPtr root;           // collectives with a root
-    ExprPtr counts;         // where a table says how much
+    ExprPtr input, output;         // null: the data is, or is wanted, in the target itself
+    ExprPtr root;                  // collectives with a root
+    ExprPtr counts;                // where a table says how much
+    ExprPtr sent_at, received_at;  // where a table says where pieces are; null: packed
     ReduceOp op = ReduceOp::sum;
     Element element = Element::f32;
     ExprPtr count;  // elements per rank, as in peal/collective.hpp; null for barrier, or a table

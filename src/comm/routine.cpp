@@ -25,6 +25,8 @@ Collective collective_of(const Shape& shape, const Rule& rule) {
     collective.count = facts_of(shape.kind).is_counted() ? 0 : shape.count;
     collective.root = shape.root;
     collective.counts = shape.counts;
+    collective.sent_at = shape.sent_at;
+    collective.received_at = shape.received_at;
     collective.placement = carried_placement(rule, shape.placement);
     collective.stage_bytes = rule.stage_bytes;
     return collective;

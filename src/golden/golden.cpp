@@ -2,6 +2,7 @@
 #include "golden/golden.hpp"
 
 #include <algorithm>
+#include <numeric>
 
 #include <fmt/format.h>
 
@@ -104,13 +105,18 @@ Numbers exchanged(const Collective& collective, const std::vector<Numbers>& inpu
 Numbers exchanged_v(const Collective& collective, const std::vector<Numbers>& inputs,
                     std::size_t rank) {
     const std::size_t nranks = inputs.size();
-    Numbers result;
+    Numbers result(output_count(collective, static_cast<int>(rank), static_cast<int>(nranks)),
+                   number_of(collective.element, 0));  // between pieces, what was there before
+    std::int64_t packed_at = 0;
     for (std::size_t from = 0; from < nranks; ++from) {
         const std::int64_t* row = collective.counts.data() + from * nranks;
-        std::ptrdiff_t offset = 0;
-        for (std::size_t to = 0; to < rank; ++to) offset += row[to];
-        const auto begin = inputs[from].begin() + offset;
-        result.insert(result.end(), begin, begin + row[rank]);
+        const bool is_packed = collective.sent_at.empty();
+        const std::int64_t begin = is_packed ? std::accumulate(row, row + rank, std::int64_t{0})
+                                             : collective.sent_at[from * nranks + rank];
+        const std::int64_t at =
+            is_packed ? packed_at : collective.received_at[rank * nranks + from];
+        std::copy_n(inputs[from].begin() + begin, row[rank], result.begin() + at);
+        packed_at += row[rank];
     }
     return result;
 }

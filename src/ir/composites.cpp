@@ -46,6 +46,17 @@ Type pairs_result(const Call& call) {
                                                 "counts[from, to]",
                                                 call.op));
     }
+    const ExprPtr sent_at = operand(call, "sent_at");
+    const ExprPtr received_at = operand(call, "received_at");
+    const auto has_pairs = [](const ExprPtr& table) {
+        return table && type_of(*table).shape.size() == 2;
+    };
+    if ((sent_at || received_at) && (!has_pairs(sent_at) || !has_pairs(received_at))) {
+        throw Error(Fault::program,
+                    fmt::format("{}: sent_at and received_at are given together, tables of two "
+                                "dimensions: sent_at[from, to] and received_at[to, from]",
+                                call.op));
+    }
     const ExprPtr input = operand(call, "input");
     const ExprPtr output = operand(call, "output");
     if (!input || !output || equal(input, output)) {
@@ -84,6 +95,8 @@ const OperandSpec kSignal{"signal", signal, read_write};
 const OperandSpec kRoot{"root", index, none};
 const OperandSpec kCounts{"counts", table, none};
 const OperandSpec kInput{"input", memory, read, true};
+const OperandSpec kSentAt{"sent_at", table, none, true};
+const OperandSpec kReceivedAt{"received_at", table, none, true};
 const OperandSpec kOutput{"output", memory, write, true};
 
 OpSpec composite(std::string_view name, std::vector<OperandSpec> operands,
@@ -108,7 +121,8 @@ std::vector<OpSpec> composite_ops() {
             {modes({"mesh", "tree", "scatter_allgather", "joint", "pipeline", "push", "pull"})}),
         composite(ops::kAllToAll, {kTarget, kSignal, kInput, kOutput},
                   {modes({"mesh", "pairwise", "pipeline", "push"})}),
-        composite(ops::kAllToAllV, {kTarget, kSignal, kCounts, kInput, kOutput},
+        composite(ops::kAllToAllV,
+                  {kTarget, kSignal, kCounts, kInput, kOutput, kSentAt, kReceivedAt},
                   {modes({"mesh", "pipeline", "push"})}, pairs_result),
         composite(ops::kAllgatherV, {kTarget, kSignal, kCounts, kInput, kOutput},
                   {modes({"mesh", "ring", "pipeline", "push", "pull"})}, pieces_result),

@@ -23,13 +23,14 @@ struct Form {
     Element element;
     ReduceOp op;
     Placement placement;
+    bool has_offsets;
 
     auto operator<=>(const Form&) const = default;
 };
 
 Form form_of(const Collective& collective) {
-    return {collective.kind, collective.mode, collective.element, collective.op,
-            collective.placement};
+    return {collective.kind, collective.mode,      collective.element,
+            collective.op,   collective.placement, !collective.sent_at.empty()};
 }
 
 // As LoweredKernel, but without a source: nobody is told of the lines of a built-in recipe.
