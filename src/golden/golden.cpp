@@ -105,8 +105,9 @@ Numbers exchanged(const Collective& collective, const std::vector<Numbers>& inpu
 Numbers exchanged_v(const Collective& collective, const std::vector<Numbers>& inputs,
                     std::size_t rank) {
     const std::size_t nranks = inputs.size();
+    const Bytes untouched(bytes_of(collective.element), kUntouched);
     Numbers result(output_count(collective, static_cast<int>(rank), static_cast<int>(nranks)),
-                   number_of(collective.element, 0));  // between pieces, what was there before
+                   load(collective.element, untouched.data()));
     std::int64_t packed_at = 0;
     for (std::size_t from = 0; from < nranks; ++from) {
         const std::int64_t* row = collective.counts.data() + from * nranks;
