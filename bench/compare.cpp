@@ -43,7 +43,10 @@ constexpr int kQuickRounds = 3;
 void declare(CLI::App& app, Options& options) {
     app.add_option("--budget", options.budget_seconds, "seconds for the whole run, roughly");
     app.add_option("--ranks", options.ranks, "numbers of ranks")->delimiter(',');
-    app.add_option("--collectives", options.tasks, "which collectives")->delimiter(',');
+    app.add_option("--collectives", options.tasks,
+                   "which collectives; scan, exscan, allgather_v, reduce_scatter_v and "
+                   "all_to_all_v only if they are named")
+        ->delimiter(',');
     app.add_option("--sizes", options.sizes, "bytes of one rank's input")->delimiter(',');
     app.add_option("--contenders", options.contenders, "who takes part")->delimiter(',');
     app.add_flag("--quick", options.quick, "warm buffers only, in about two minutes");

@@ -4,6 +4,7 @@
 
 #include <stdexcept>
 #include <string>
+#include <vector>
 
 #include "contender_main.hpp"
 
@@ -22,6 +23,20 @@ public:
 
 private:
     Operation bind_reduce_scatter(const Job& job);
+    Operation bind_allgather_v(const Job& job);
+    Operation bind_all_to_all_v(const Job& job);
+    // Equal pieces, one for each rank, and where they begin.
+    std::vector<int> counts_of(const Job& job) const {
+        return std::vector<int>(static_cast<std::size_t>(nranks_),
+                                static_cast<int>(job.shape.block));
+    }
+    std::vector<int> offsets_of(const Job& job) const {
+        std::vector<int> offsets(static_cast<std::size_t>(nranks_));
+        for (int r = 0; r < nranks_; ++r) {
+            offsets[static_cast<std::size_t>(r)] = r * static_cast<int>(job.shape.block);
+        }
+        return offsets;
+    }
     int rank_ = 0;
     int nranks_ = 0;
 };
@@ -49,6 +64,17 @@ Operation MpiContender::bind(const Job& job) {
             return [=](std::uint64_t) {
                 MPI_Alltoall(in, count, MPI_FLOAT, out, count, MPI_FLOAT, MPI_COMM_WORLD);
             };
+        case Task::scan:
+            return [=](std::uint64_t) {
+                MPI_Scan(in, out, count, MPI_FLOAT, MPI_SUM, MPI_COMM_WORLD);
+            };
+        case Task::exscan:
+            return [=](std::uint64_t) {
+                MPI_Exscan(in, out, count, MPI_FLOAT, MPI_SUM, MPI_COMM_WORLD);
+            };
+        case Task::allgather_v: return bind_allgather_v(job);
+        case Task::reduce_scatter_v: return bind_reduce_scatter(job);
+        case Task::all_to_all_v: return bind_all_to_all_v(job);
         case Task::barrier: return [=](std::uint64_t) { MPI_Barrier(MPI_COMM_WORLD); };
         default: throw std::runtime_error("not for MPI: " + std::string(name(job.task)));
     }
@@ -64,8 +90,27 @@ Operation MpiContender::bind_reduce_scatter(const Job& job) {
             MPI_Reduce_scatter_block(in, out, count, MPI_FLOAT, MPI_SUM, MPI_COMM_WORLD);
         };
     }
-    return [=, counts = std::vector<int>(static_cast<std::size_t>(nranks_), count)](std::uint64_t) {
+    return [=, counts = counts_of(job)](std::uint64_t) {
         MPI_Reduce_scatter(in, out, counts.data(), MPI_FLOAT, MPI_SUM, MPI_COMM_WORLD);
+    };
+}
+
+Operation MpiContender::bind_allgather_v(const Job& job) {
+    const float* in = job.input;
+    float* out = job.output;
+    const int count = static_cast<int>(job.shape.block);
+    return [=, counts = counts_of(job), offsets = offsets_of(job)](std::uint64_t) {
+        MPI_Allgatherv(in, count, MPI_FLOAT, out, counts.data(), offsets.data(), MPI_FLOAT,
+                       MPI_COMM_WORLD);
+    };
+}
+
+Operation MpiContender::bind_all_to_all_v(const Job& job) {
+    const float* in = job.input;
+    float* out = job.output;
+    return [=, counts = counts_of(job), offsets = offsets_of(job)](std::uint64_t) {
+        MPI_Alltoallv(in, counts.data(), offsets.data(), MPI_FLOAT, out, counts.data(),
+                      offsets.data(), MPI_FLOAT, MPI_COMM_WORLD);
     };
 }
 

@@ -14,9 +14,10 @@ float given(int rank, std::size_t index) {
     return static_cast<float>(rank + 1) + static_cast<float>(index % 8);
 }
 
-float sum_of_all(int nranks, std::size_t index) {
+// Of the ranks before `end`.
+float sum_of(int end, std::size_t index) {
     float sum = 0;
-    for (int r = 0; r < nranks; ++r) sum += given(r, index);
+    for (int r = 0; r < end; ++r) sum += given(r, index);
     return sum;
 }
 
@@ -25,10 +26,15 @@ float expected(const Job& job, int rank, int nranks, std::size_t index) {
     const auto own = static_cast<std::size_t>(rank) * block;
     switch (job.task) {
         case Task::uneven:
-        case Task::allreduce: return sum_of_all(nranks, index);
-        case Task::reduce_scatter: return sum_of_all(nranks, own + index);
-        case Task::allgather: return given(static_cast<int>(index / block), index % block);
-        case Task::all_to_all: return given(static_cast<int>(index / block), own + index % block);
+        case Task::allreduce: return sum_of(nranks, index);
+        case Task::reduce_scatter:
+        case Task::reduce_scatter_v: return sum_of(nranks, own + index);
+        case Task::scan: return sum_of(rank + 1, index);
+        case Task::exscan: return sum_of(rank, index);
+        case Task::allgather:
+        case Task::allgather_v: return given(static_cast<int>(index / block), index % block);
+        case Task::all_to_all:
+        case Task::all_to_all_v: return given(static_cast<int>(index / block), own + index % block);
         case Task::broadcast: return given(0, index);
         case Task::copy: return given(rank, index);
         case Task::add: return given(rank, index) + given(rank, block + index);
@@ -47,6 +53,8 @@ void fill_input(const Job& job, int rank) {
 std::string find_wrong(const Job& job, int rank, int nranks) {
     // The root of a broadcast keeps its input where it is.
     if (job.task == Task::broadcast && rank == 0) return {};
+    // Rank 0 of an exscan gets nothing.
+    if (job.task == Task::exscan && rank == 0) return {};
     // An odd step: it looks at every residue of the pattern and of the vectors.
     const std::size_t step = (job.shape.output / kLooks) | 1;
     for (std::size_t i = 0; i < job.shape.output; i += step) {

@@ -5,6 +5,7 @@
 #include <span>
 #include <stdexcept>
 #include <string>
+#include <vector>
 
 #include "contender_main.hpp"
 #include "peal/communicator.hpp"
@@ -19,6 +20,11 @@ public:
     Operation bind(const Job& job) override;
 
 protected:
+    // One for each rank, all the same.
+    std::vector<std::int64_t> counts_of(const Job& job) const {
+        return std::vector<std::int64_t>(static_cast<std::size_t>(nranks()),
+                                         static_cast<std::int64_t>(job.shape.block));
+    }
     Communicator comm_ = Communicator::connect();
 };
 
@@ -36,6 +42,20 @@ Operation PrivateContender::bind(const Job& job) {
                 comm_.broadcast(root == rank() ? own : out, root);
             };
         case Task::all_to_all: return [=, this](std::uint64_t) { comm_.all_to_all(in, out); };
+        case Task::scan: return [=, this](std::uint64_t) { comm_.scan(in, out); };
+        case Task::exscan: return [=, this](std::uint64_t) { comm_.exscan(in, out); };
+        case Task::allgather_v:
+            return [=, this, counts = counts_of(job)](std::uint64_t) {
+                comm_.allgather_v(in, out, counts);
+            };
+        case Task::reduce_scatter_v:
+            return [=, this, counts = counts_of(job)](std::uint64_t) {
+                comm_.reduce_scatter_v(in, out, counts);
+            };
+        case Task::all_to_all_v:
+            return [=, this, counts = counts_of(job)](std::uint64_t) {
+                comm_.all_to_all_v(in, out, Pieces{counts}, Pieces{counts});
+            };
         case Task::barrier: return [this](std::uint64_t) { comm_.barrier(); };
         default: throw std::runtime_error("not a collective: " + std::string(name(job.task)));
     }

@@ -6,9 +6,10 @@
 namespace peal::bench {
 namespace {
 
-constexpr std::array<std::string_view, 10> kNames = {
-    "allreduce", "reduce_scatter", "allgather", "broadcast", "all_to_all",
-    "barrier",   "handoff",        "copy",      "add",       "uneven"};
+constexpr std::array<std::string_view, 15> kNames = {
+    "allreduce",    "reduce_scatter", "allgather", "broadcast",   "all_to_all",
+    "barrier",      "scan",           "exscan",    "allgather_v", "reduce_scatter_v",
+    "all_to_all_v", "handoff",        "copy",      "add",         "uneven"};
 
 std::size_t divide_up(std::size_t amount, std::size_t by) { return (amount + by - 1) / by; }
 
@@ -30,11 +31,16 @@ Shape shape_of(Task task, std::size_t bytes, int nranks) {
         case Task::allreduce:
         case Task::uneven:
         case Task::broadcast:
+        case Task::scan:
+        case Task::exscan:
         case Task::copy: return {elements, elements, elements};
         case Task::add: return {elements, 2 * elements, elements};
-        case Task::reduce_scatter: return {block, block * ranks, block};
-        case Task::allgather: return {elements, elements, elements * ranks};
-        case Task::all_to_all: return {block, block * ranks, block * ranks};
+        case Task::reduce_scatter:
+        case Task::reduce_scatter_v: return {block, block * ranks, block};
+        case Task::allgather:
+        case Task::allgather_v: return {elements, elements, elements * ranks};
+        case Task::all_to_all:
+        case Task::all_to_all_v: return {block, block * ranks, block * ranks};
         case Task::barrier:
         case Task::handoff: return {};
     }

@@ -18,15 +18,24 @@ enum class Task : std::uint8_t {
     broadcast,
     all_to_all,
     barrier,
-    handoff,  // a cache line goes from one process to another
-    copy,     // every rank copies its own memory at the same time
-    add,      // every rank adds two arrays of its own into a third
-    uneven,   // an allreduce after 10 ms of computation, 11 ms on one rank in turn
+    scan,
+    exscan,
+    allgather_v,       // with equal counts, as allgather
+    reduce_scatter_v,  // with equal counts, as reduce_scatter
+    all_to_all_v,      // with equal counts that each rank knows of its own pieces only
+    handoff,           // a cache line goes from one process to another
+    copy,              // every rank copies its own memory at the same time
+    add,               // every rank adds two arrays of its own into a third
+    uneven,            // an allreduce after 10 ms of computation, 11 ms on one rank in turn
 };
 
 inline constexpr std::array kCollectiveTasks = {Task::allreduce,  Task::reduce_scatter,
                                                 Task::allgather,  Task::broadcast,
                                                 Task::all_to_all, Task::barrier};
+
+// These are measured when they are asked for by name.
+inline constexpr std::array kFurtherTasks = {Task::scan, Task::exscan, Task::allgather_v,
+                                             Task::reduce_scatter_v, Task::all_to_all_v};
 
 std::string_view name(Task task);
 std::optional<Task> task_from(std::string_view name);

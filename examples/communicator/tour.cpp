@@ -51,6 +51,20 @@ void in_place_and_between(Communicator& comm) {
     expect(blocks.front() == 0 && blocks.back() == comm.nranks() - 1, "all_to_all");
 }
 
+void neighbours(Communicator& comm) {
+    const auto ranks = static_cast<std::size_t>(comm.nranks());
+    const int rank = comm.rank();
+    const std::size_t left = (static_cast<std::size_t>(rank) + ranks - 1) % ranks;
+    const std::size_t right = (static_cast<std::size_t>(rank) + 1) % ranks;
+
+    std::vector<std::int64_t> halo(ranks, 0);  // two elements to each neighbour, and from it
+    halo[left] = halo[right] = 2;
+    std::vector<double> edges(2 * ranks, 1.0 * rank), theirs(2 * ranks);
+    comm.all_to_all_v(edges, theirs, peal::Pieces{halo}, peal::Pieces{halo});
+
+    expect(theirs.front() == 1.0 * static_cast<double>(std::min(left, right)), "all_to_all_v");
+}
+
 void started_and_prepared(Communicator& comm) {
     std::vector<float> first(1000, 1.0F), second(1000, 2.0F);
     const auto useful_work = [] {};
@@ -116,6 +130,7 @@ void kernels(Communicator& comm) {
 int main() {
     Communicator comm = Communicator::connect();
     in_place_and_between(comm);
+    neighbours(comm);
     started_and_prepared(comm);
     windows(comm);
     halves(comm);

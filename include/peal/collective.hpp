@@ -4,7 +4,9 @@
 #pragma once
 
 #include <array>
+#include <cstddef>
 #include <cstdint>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -61,8 +63,8 @@ inline constexpr std::uint64_t kDefaultStageBytes = 1 << 20;
 
 // A collective with everything that has to be the same on all ranks.
 //
-// `count` is per rank: the elements of a block (peal/collective_kind.hpp). all_to_all_v takes
-// counts[from * nranks + to] instead.
+// `count` is per rank: the elements of a block (peal/collective_kind.hpp). Others take a table
+// instead: counts[from * nranks + to] for each pair of ranks, or counts[rank].
 struct Collective {
     CollectiveKind kind = CollectiveKind::allreduce;
     std::string recipe = "auto";
@@ -70,10 +72,18 @@ struct Collective {
     ReduceOp op = ReduceOp::sum;
     std::uint64_t count = 0;
     int root = 0;
-    std::vector<std::int64_t> counts;  // all_to_all_v only
+    std::vector<std::int64_t> counts;  // where a table says how much
+    // all_to_all_v: where pieces begin, in input[from * nranks + to] and output[to * nranks +
+    // from]. Both are empty where pieces are packed in rank order.
+    std::vector<std::int64_t> sent_at, received_at;
     Placement placement = Placement::separate;
     std::uint64_t stage_bytes = 0;  // of a pipeline: bytes of `data`; 0: kDefaultStageBytes
 };
+
+// How many counts there are; 0 where no table says how much.
+std::size_t table_entries(CollectiveKind kind, int nranks);
+// Throws Error(usage) when there are not as many, or some are negative.
+void validate_counts(CollectiveKind kind, std::span<const std::int64_t> counts, int nranks);
 
 // Throws Error(usage) that names the offending field when the collective cannot be done by
 // `nranks`.
@@ -85,14 +95,16 @@ std::string_view choose_recipe(CollectiveKind kind, std::uint64_t bytes, int nra
 
 // A program of one kernel named after the collective, and the bindings that make it this
 // collective. Its parameters are (input, output, data, signal), in place (buffer, data, signal), on
-// a window (data, signal), into a window (input, data, signal); barrier has (signal); all_to_all_v
-// has `counts` first. A buffer that only the root uses has the same size on the other ranks and is
-// not touched there.
+// a window (data, signal), into a window (input, data, signal); barrier has (signal); where a table
+// says how much, `counts` comes first. A buffer that only the root uses has the same size on the
+// other ranks and is not touched there.
 ir::Program program_of(const Collective& collective);
 Bindings bindings_of(const Collective& collective);
 
 // Elements that rank gives and gets; the sizes of `input` and `output`.
 std::uint64_t input_count(const Collective& collective, int rank, int nranks);
 std::uint64_t output_count(const Collective& collective, int rank, int nranks);
+// In a memory that holds what all ranks give or get: where the part of `rank` begins.
+std::uint64_t own_offset(const Collective& collective, int rank);
 
 }  // namespace peal

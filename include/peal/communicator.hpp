@@ -381,7 +381,50 @@ public:
                                   CallSite at = CallSite::here()) {
         return prepare(call::all_to_all_v(input, output, counts), at);
     }
+    // The same where each rank knows its own pieces only. The ranks first tell each other, in an
+    // allgather of the counts, so start_all_to_all_v() returns when all have come. A sender and its
+    // receiver that disagree are an Error(usage) on every rank.
+    void all_to_all_v(ConstMemory input, Memory output, const Pieces& sent, const Pieces& received,
+                      CallSite at = CallSite::here());
+    Pending start_all_to_all_v(ConstMemory input, Memory output, const Pieces& sent,
+                               const Pieces& received, CallSite at = CallSite::here());
+    Prepared prepare_all_to_all_v(ConstMemory input, Memory output, const Pieces& sent,
+                                  const Pieces& received, CallSite at = CallSite::here());
     PEAL_SAYS_WHY(all_to_all_v, of_call)
+
+    // counts[r] elements from each rank r to everybody, in rank order.
+    void allgather_v(ConstMemory input, Memory output, std::span<const std::int64_t> counts,
+                     CallSite at = CallSite::here()) {
+        run(call::allgather_v(input, output, counts), at);
+    }
+    Pending start_allgather_v(ConstMemory input, Memory output,
+                              std::span<const std::int64_t> counts,
+                              CallSite at = CallSite::here()) {
+        return start(call::allgather_v(input, output, counts), at);
+    }
+    Prepared prepare_allgather_v(ConstMemory input, Memory output,
+                                 std::span<const std::int64_t> counts,
+                                 CallSite at = CallSite::here()) {
+        return prepare(call::allgather_v(input, output, counts), at);
+    }
+    PEAL_SAYS_WHY(allgather_v, of_call)
+
+    // counts[r] elements to each rank r: its piece of the combination of all.
+    void reduce_scatter_v(ConstMemory input, Memory output, std::span<const std::int64_t> counts,
+                          ReduceOp op = ReduceOp::sum, CallSite at = CallSite::here()) {
+        run(call::reduce_scatter_v(input, output, counts, op), at);
+    }
+    Pending start_reduce_scatter_v(ConstMemory input, Memory output,
+                                   std::span<const std::int64_t> counts,
+                                   ReduceOp op = ReduceOp::sum, CallSite at = CallSite::here()) {
+        return start(call::reduce_scatter_v(input, output, counts, op), at);
+    }
+    Prepared prepare_reduce_scatter_v(ConstMemory input, Memory output,
+                                      std::span<const std::int64_t> counts,
+                                      ReduceOp op = ReduceOp::sum, CallSite at = CallSite::here()) {
+        return prepare(call::reduce_scatter_v(input, output, counts, op), at);
+    }
+    PEAL_SAYS_WHY(reduce_scatter_v, of_call)
 
     // n to n: the root's vector.
     void broadcast(Memory buffer, int root = 0, CallSite at = CallSite::here()) {
@@ -459,6 +502,57 @@ public:
         return prepare(call::scatter(input, output, root), at);
     }
     PEAL_SAYS_WHY(scatter, of_call)
+
+    // n to n: the combination of ranks 0 to `rank`, in rank order.
+    void scan(Memory buffer, ReduceOp op = ReduceOp::sum, CallSite at = CallSite::here()) {
+        run(call::scan(buffer, op), at);
+    }
+    void scan(ConstMemory input, Memory output, ReduceOp op = ReduceOp::sum,
+              CallSite at = CallSite::here()) {
+        run(call::scan(input, output, op), at);
+    }
+    Pending start_scan(Memory buffer, ReduceOp op = ReduceOp::sum, CallSite at = CallSite::here()) {
+        return start(call::scan(buffer, op), at);
+    }
+    Pending start_scan(ConstMemory input, Memory output, ReduceOp op = ReduceOp::sum,
+                       CallSite at = CallSite::here()) {
+        return start(call::scan(input, output, op), at);
+    }
+    Prepared prepare_scan(Memory buffer, ReduceOp op = ReduceOp::sum,
+                          CallSite at = CallSite::here()) {
+        return prepare(call::scan(buffer, op), at);
+    }
+    Prepared prepare_scan(ConstMemory input, Memory output, ReduceOp op = ReduceOp::sum,
+                          CallSite at = CallSite::here()) {
+        return prepare(call::scan(input, output, op), at);
+    }
+    PEAL_SAYS_WHY(scan, of_call)
+
+    // n to n: the combination of ranks 0 to `rank` - 1; rank 0 gets nothing.
+    void exscan(Memory buffer, ReduceOp op = ReduceOp::sum, CallSite at = CallSite::here()) {
+        run(call::exscan(buffer, op), at);
+    }
+    void exscan(ConstMemory input, Memory output, ReduceOp op = ReduceOp::sum,
+                CallSite at = CallSite::here()) {
+        run(call::exscan(input, output, op), at);
+    }
+    Pending start_exscan(Memory buffer, ReduceOp op = ReduceOp::sum,
+                         CallSite at = CallSite::here()) {
+        return start(call::exscan(buffer, op), at);
+    }
+    Pending start_exscan(ConstMemory input, Memory output, ReduceOp op = ReduceOp::sum,
+                         CallSite at = CallSite::here()) {
+        return start(call::exscan(input, output, op), at);
+    }
+    Prepared prepare_exscan(Memory buffer, ReduceOp op = ReduceOp::sum,
+                            CallSite at = CallSite::here()) {
+        return prepare(call::exscan(buffer, op), at);
+    }
+    Prepared prepare_exscan(ConstMemory input, Memory output, ReduceOp op = ReduceOp::sum,
+                            CallSite at = CallSite::here()) {
+        return prepare(call::exscan(input, output, op), at);
+    }
+    PEAL_SAYS_WHY(exscan, of_call)
 
     // Nobody returns before everybody has called.
     void barrier(CallSite at = CallSite::here()) { run(call::barrier(), at); }

@@ -116,7 +116,14 @@ struct Call {
     alignas(8) int root = 0;
     alignas(8) bool single = false;  // one buffer, `output`, in place
     std::span<const std::int64_t> counts =
-        {};  // all_to_all_v: counts[from * P + to], on every rank
+        {};  // where a table says how much: counts[from * P + to] or counts[rank], on every rank
+};
+
+// What one rank gives to each rank, or gets from each: counts[peer] elements that begin at
+// offsets[peer] of its buffer. Without offsets they are packed in rank order.
+struct Pieces {
+    std::span<const std::int64_t> counts;
+    std::span<const std::int64_t> offsets = {};
 };
 
 namespace call {
@@ -207,6 +214,23 @@ inline Call all_to_all_v(ConstMemory input, Memory output, std::span<const std::
     return call;
 }
 
+// Rank r gives counts[r] elements, and everybody gets all of them, packed in rank order. In place
+// the input is this rank's piece of the output.
+inline Call allgather_v(ConstMemory input, Memory output, std::span<const std::int64_t> counts) {
+    Call call = between(CollectiveKind::allgather_v, input, output);
+    call.counts = counts;
+    return call;
+}
+
+// Everybody gives a piece of counts[r] elements for each r, packed in rank order, and gets its own
+// piece of the combination of all. In place the result is this rank's piece of the input.
+inline Call reduce_scatter_v(ConstMemory input, Memory output, std::span<const std::int64_t> counts,
+                             ReduceOp op = ReduceOp::sum) {
+    Call call = between(CollectiveKind::reduce_scatter_v, input, output, op);
+    call.counts = counts;
+    return call;
+}
+
 // ---- one rank gives or gets
 
 // n to n: the root's vector, in the same buffer everywhere.
@@ -234,6 +258,25 @@ inline Call gather(ConstMemory input, Memory output, int root = 0) {
 // P*n at the root to n: block `rank` of it; elsewhere the input may be empty.
 inline Call scatter(ConstMemory input, Memory output, int root = 0) {
     return between(CollectiveKind::scatter, input, output, ReduceOp::sum, root);
+}
+
+// ---- each rank gets of those before it
+
+// n to n: the combination of the vectors of ranks 0 to `rank`, in rank order.
+inline Call scan(Memory buffer, ReduceOp op = ReduceOp::sum) {
+    return in_place(CollectiveKind::scan, buffer, op);
+}
+inline Call scan(ConstMemory input, Memory output, ReduceOp op = ReduceOp::sum) {
+    return between(CollectiveKind::scan, input, output, op);
+}
+
+// The same of ranks 0 to `rank` - 1. Rank 0 gets nothing: its output may be empty, and in place its
+// buffer keeps what it holds.
+inline Call exscan(Memory buffer, ReduceOp op = ReduceOp::sum) {
+    return in_place(CollectiveKind::exscan, buffer, op);
+}
+inline Call exscan(ConstMemory input, Memory output, ReduceOp op = ReduceOp::sum) {
+    return between(CollectiveKind::exscan, input, output, op);
 }
 
 // Nobody returns before everybody has called.

@@ -117,18 +117,22 @@ inline constexpr std::string_view kNlanes = "pld.system.nlanes";
 
 // Collectives. Operands (target, signal[, input][, output]): in place on the target window, or from
 // `input` to `output` with the target as scratch. barrier has only the signal; all_to_all_v has
-// (target, signal, counts[, input][, output]). broadcast, reduce, gather and scatter take the root
-// as an operand after the signal.
-inline constexpr std::string_view kAllreduce = "pld.tensor.allreduce";           // op= recipe=
-inline constexpr std::string_view kReduceScatter = "pld.tensor.reduce_scatter";  // op= recipe=
-inline constexpr std::string_view kAllgather = "pld.tensor.allgather";           // recipe=
-inline constexpr std::string_view kBroadcast = "pld.tensor.broadcast";           // recipe=
-inline constexpr std::string_view kAllToAll = "pld.tensor.all_to_all";           // recipe=
-inline constexpr std::string_view kAllToAllV = "pld.tensor.all_to_all_v";        // recipe=
-inline constexpr std::string_view kReduce = "pld.tensor.reduce";                 // op= recipe=
-inline constexpr std::string_view kGather = "pld.tensor.gather";                 // recipe=
-inline constexpr std::string_view kScatter = "pld.tensor.scatter";               // recipe=
-inline constexpr std::string_view kBarrier = "pld.system.barrier";               // recipe=
+// (target, signal, counts, input, output), and so have allgather_v and reduce_scatter_v. broadcast,
+// reduce, gather and scatter take the root as an operand after the signal.
+inline constexpr std::string_view kAllreduce = "pld.tensor.allreduce";              // op= recipe=
+inline constexpr std::string_view kReduceScatter = "pld.tensor.reduce_scatter";     // op= recipe=
+inline constexpr std::string_view kAllgather = "pld.tensor.allgather";              // recipe=
+inline constexpr std::string_view kBroadcast = "pld.tensor.broadcast";              // recipe=
+inline constexpr std::string_view kAllToAll = "pld.tensor.all_to_all";              // recipe=
+inline constexpr std::string_view kAllToAllV = "pld.tensor.all_to_all_v";           // recipe=
+inline constexpr std::string_view kAllgatherV = "pld.tensor.allgather_v";           // recipe=
+inline constexpr std::string_view kReduceScatterV = "pld.tensor.reduce_scatter_v";  // op= recipe=
+inline constexpr std::string_view kReduce = "pld.tensor.reduce";                    // op= recipe=
+inline constexpr std::string_view kGather = "pld.tensor.gather";                    // recipe=
+inline constexpr std::string_view kScatter = "pld.tensor.scatter";                  // recipe=
+inline constexpr std::string_view kScan = "pld.tensor.scan";                        // op= recipe=
+inline constexpr std::string_view kExscan = "pld.tensor.exscan";                    // op= recipe=
+inline constexpr std::string_view kBarrier = "pld.system.barrier";                  // recipe=
 }  // namespace ops
 
 }  // namespace peal::ir

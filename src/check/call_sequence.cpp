@@ -30,7 +30,7 @@ void CallSequence::add(const Collective& collective, std::vector<Plan> plans) {
     add(std::move(plans), std::move(meaning), ".0");
     calls_.push_back(calls_.back());
     calls_.back().place = ".1";
-    if (!has_root(collective.kind)) return;
+    if (facts_of(collective.kind).hears_all()) return;
     Collective barrier;
     barrier.kind = CollectiveKind::barrier;
     add(barrier, compile(barrier, nranks));

@@ -34,9 +34,13 @@ public:
             case CollectiveKind::broadcast: broadcast(); break;
             case CollectiveKind::all_to_all: all_to_all(); break;
             case CollectiveKind::all_to_all_v: all_to_all_v(); break;
+            case CollectiveKind::allgather_v: allgather_v(); break;
+            case CollectiveKind::reduce_scatter_v: reduce_scatter_v(); break;
             case CollectiveKind::reduce: reduce(); break;
             case CollectiveKind::gather: gather(); break;
             case CollectiveKind::scatter: scatter(); break;
+            case CollectiveKind::scan: scan(); break;
+            case CollectiveKind::exscan: exscan(); break;
             case CollectiveKind::barrier: meaning_.meets = true; break;
         }
         return std::move(meaning_);
@@ -67,9 +71,10 @@ private:
         return std::make_shared<const std::vector<Contribution>>(
             std::vector<Contribution>{{rank, ports_.input, offset}});
     }
-    Contributions from_all(std::uint64_t offset) const {
+    Contributions from_all(std::uint64_t offset) const { return from_below(nranks_, offset); }
+    Contributions from_below(int end, std::uint64_t offset) const {
         std::vector<Contribution> all;
-        for (int rank = 0; rank < nranks_; ++rank) all.push_back({rank, ports_.input, offset});
+        for (int rank = 0; rank < end; ++rank) all.push_back({rank, ports_.input, offset});
         return std::make_shared<const std::vector<Contribution>>(std::move(all));
     }
 
@@ -102,11 +107,42 @@ private:
             expect(rank, own_block(rank), bytes_, from(collective_.root, block(rank)));
         }
     }
+    void scan() {
+        for (int rank = 0; rank < nranks_; ++rank) {
+            expect(rank, 0, bytes_, from_below(rank + 1, 0));
+        }
+    }
+    void exscan() {
+        for (int rank = 1; rank < nranks_; ++rank) expect(rank, 0, bytes_, from_below(rank, 0));
+    }
     void all_to_all() {
         for (int to = 0; to < nranks_; ++to) {
             for (int rank = 0; rank < nranks_; ++rank) {
                 expect(to, block(rank), bytes_, from(rank, block(to)));
             }
+        }
+    }
+    // Of the vector of all pieces: where that of `rank` begins, in bytes, and its length.
+    std::uint64_t piece(int rank) const {
+        return own_offset(collective_, rank) * bytes_of(collective_.element);
+    }
+    std::uint64_t own_piece(int rank) const {
+        return is_apart(collective_.placement) ? 0 : piece(rank);
+    }
+    std::uint64_t piece_bytes(int rank) const {
+        return static_cast<std::uint64_t>(collective_.counts[static_cast<std::size_t>(rank)]) *
+               bytes_of(collective_.element);
+    }
+    void allgather_v() {
+        for (int to = 0; to < nranks_; ++to) {
+            for (int rank = 0; rank < nranks_; ++rank) {
+                expect(to, piece(rank), piece_bytes(rank), from(rank, own_piece(rank)));
+            }
+        }
+    }
+    void reduce_scatter_v() {
+        for (int rank = 0; rank < nranks_; ++rank) {
+            expect(rank, own_piece(rank), piece_bytes(rank), from_all(piece(rank)));
         }
     }
     void all_to_all_v() {
@@ -115,12 +151,20 @@ private:
             return static_cast<std::uint64_t>(collective_.counts[rank * ranks + to]) *
                    bytes_of(collective_.element);
         };
+        const auto place = [&](std::int64_t offset) {
+            return static_cast<std::uint64_t>(offset) * bytes_of(collective_.element);
+        };
         std::vector<std::uint64_t> sent(ranks, 0);
         for (std::size_t to = 0; to < ranks; ++to) {
             std::uint64_t received = 0;
             for (std::size_t rank = 0; rank < ranks; ++rank) {
-                expect(static_cast<int>(to), received, bytes(rank, to),
-                       from(static_cast<int>(rank), sent[rank]));
+                const bool is_packed = collective_.sent_at.empty();
+                expect(
+                    static_cast<int>(to),
+                    is_packed ? received : place(collective_.received_at[to * ranks + rank]),
+                    bytes(rank, to),
+                    from(static_cast<int>(rank),
+                         is_packed ? sent[rank] : place(collective_.sent_at[rank * ranks + to])));
                 received += bytes(rank, to);
                 sent[rank] += bytes(rank, to);
             }

@@ -73,7 +73,8 @@ void add_points(CheckSubject& subject, const std::vector<int>& ranks, bool has_l
 
 std::vector<CheckSubject> collective_subjects(const CheckCommand& command, CollectiveKind kind,
                                               const std::vector<int>& ranks) {
-    const bool has_forms = !facts_of(kind).is_counted();
+    const bool has_forms =
+        !facts_of(kind).is_counted() || offers(kind, "auto", command.target.placement);
     const Placement placement = has_forms ? command.target.placement : Placement::separate;
     std::vector<std::string> names = {command.target.recipe};
     if (command.target.recipe == "all") {

@@ -30,9 +30,7 @@ bool show_collectives() {
             collective.count = !facts_of(kind).has_data()          ? 0
                                : kind == CollectiveKind::allreduce ? 256
                                                                    : 64;
-            if (facts_of(kind).is_counted()) {
-                collective.counts.assign(std::size_t{kRanks} * kRanks, 64);
-            }
+            collective.counts.assign(table_entries(kind, kRanks), 64);
             const golden::Outcome outcome = golden::rehearse(collective, kRanks, kCalls, {});
             all_right = all_right && !outcome.wrong;
             rows.push_back({std::string(name(kind)), std::string(recipe.name),

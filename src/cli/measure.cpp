@@ -85,9 +85,8 @@ Collective collective_of(const Load& load, int nranks) {
     collective.count = load.count;
     if (facts_of(load.kind).is_counted()) {
         collective.count = 0;
-        collective.counts.assign(
-            static_cast<std::size_t>(nranks) * static_cast<std::size_t>(nranks),
-            static_cast<std::int64_t>(load.count));
+        collective.counts.assign(table_entries(load.kind, nranks),
+                                 static_cast<std::int64_t>(load.count));
     }
     return collective;
 }
@@ -135,10 +134,9 @@ public:
         if (kind_ == barrier) return call::barrier();
         if (window_) return call::in_window(kind_, *window_, ReduceOp::sum, root);
         if (kind_ == broadcast) return call::broadcast(output_->items(), root);
-        if (kind_ == all_to_all_v) {
-            return call::all_to_all_v(input_->items(), output_->items(), collective_.counts);
-        }
-        return call::between(kind_, input_->items(), output_->items(), ReduceOp::sum, root);
+        Call call = call::between(kind_, input_->items(), output_->items(), ReduceOp::sum, root);
+        call.counts = collective_.counts;
+        return call;
     }
 
 private:
@@ -216,7 +214,8 @@ std::uint64_t count_for(CollectiveKind kind, std::uint64_t bytes, int nranks) {
     };
     if (!facts.has_data()) return 0;
     const std::uint64_t elements = divide_up(bytes, sizeof(float));
-    const bool has_parts = facts.input == Share::blocks || facts.is_counted();
+    const bool has_parts =
+        facts.input == Share::blocks || facts.input == Share::pieces || facts.counts_pairs();
     return has_parts ? divide_up(elements, static_cast<std::uint64_t>(nranks)) : elements;
 }
 

@@ -136,15 +136,12 @@ void check_rank_count(int ranks, const TargetOptions& options) {
 }
 
 // Pieces of every size around `count`, empty ones among them.
-std::vector<std::int64_t> uneven_counts(std::uint64_t count, int nranks) {
-    std::vector<std::int64_t> counts;
-    for (int from = 0; from < nranks; ++from) {
-        for (int to = 0; to < nranks; ++to) {
-            const auto piece = (static_cast<std::uint64_t>(from) * 7 +
-                                static_cast<std::uint64_t>(to) * 3 + count) %
-                               (count + 1);
-            counts.push_back(static_cast<std::int64_t>(piece));
-        }
+std::vector<std::int64_t> uneven_counts(CollectiveKind kind, std::uint64_t count, int nranks) {
+    std::vector<std::int64_t> counts(table_entries(kind, nranks));
+    const auto ranks = static_cast<std::uint64_t>(nranks);
+    for (std::uint64_t i = 0; i < counts.size(); ++i) {
+        const std::uint64_t piece = (i / ranks * 7 + i % ranks * 3 + count) % (count + 1);
+        counts[i] = static_cast<std::int64_t>(piece);
     }
     return counts;
 }
@@ -230,7 +227,7 @@ Collective collective_for(CollectiveKind kind, const TargetOptions& options, int
     collective.root = options.root;
     collective.placement = options.placement;
     if (facts_of(kind).is_counted()) {
-        collective.counts = uneven_counts(options.count, nranks);
+        collective.counts = uneven_counts(kind, options.count, nranks);
         for (const std::string& setting : options.settings) {
             const auto [name, value] = split_setting(setting);
             if (name == "counts") collective.counts = parse_table(name, value);

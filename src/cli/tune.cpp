@@ -101,8 +101,8 @@ struct Field {
 
 // Bytes as rules count them.
 std::uint64_t message_bytes(const Load& load, int nranks) {
-    return facts_of(load.kind).is_counted() ? input_bytes(load, nranks)
-                                            : load.count * sizeof(float);
+    return facts_of(load.kind).counts_pairs() ? input_bytes(load, nranks)
+                                              : load.count * sizeof(float);
 }
 
 Field field_for(CollectiveKind kind, bool on_window, int nranks, const Effort& effort) {

@@ -18,9 +18,40 @@ ExprPtr sum_below(const Site& at, const ExprPtr& end,
     return fold(FoldOp::sum, k, integer(0), end, term(k));
 }
 
+// Elements that `from` sends to ranks below `to`.
+ExprPtr sent_before(const Site& at, const ExprPtr& from, const ExprPtr& to) {
+    return sum_below(at, to, [&](const ExprPtr& k) { return table_at(at.counts, {from, k}); });
+}
+
+// Elements that `to` gets from ranks below `from`: where the piece of `from` is when all are
+// packed.
+ExprPtr received_before(const Site& at, const ExprPtr& from, const ExprPtr& to) {
+    return sum_below(at, from, [&](const ExprPtr& k) { return table_at(at.counts, {k, to}); });
+}
+
 // Of the input.
 Part piece_for(const Site& at, const ExprPtr& peer) {
-    return {sent_before(at, rank(), peer), table_at(at.counts, {rank(), peer})};
+    return {at.sent_at ? table_at(at.sent_at, {rank(), peer}) : sent_before(at, rank(), peer),
+            table_at(at.counts, {rank(), peer})};
+}
+
+// Of the output.
+Part piece_of(const Site& at, const ExprPtr& peer) {
+    return {at.received_at ? table_at(at.received_at, {rank(), peer})
+                           : received_before(at, peer, rank()),
+            table_at(at.counts, {peer, rank()})};
+}
+
+// The target, where all that this rank gets is packed.
+void unstage_pieces(const Site& at) {
+    if (!at.received_at) {
+        return at.unstage({integer(0), received_before(at, nranks(), rank())}, integer(0));
+    }
+    at.b.EmitFor("from", integer(0), nranks(), [&](LoweringBuilder& loop, const ExprPtr& from) {
+        const Site here = at.in(loop);
+        const Part piece = piece_of(here, from);
+        here.unstage({received_before(here, from, rank()), piece.count}, piece.offset);
+    });
 }
 
 // As all_to_all: push when the receiver has come, and say so.
@@ -38,7 +69,7 @@ void mesh(const Site& at) {
         here.notify(peer, integer(2));
     });
     at.wait_peers(2);
-    at.unstage({integer(0), received_before(at, nranks(), rank())}, integer(0));
+    unstage_pieces(at);
     at.advance(integer(2));
 }
 
@@ -48,11 +79,11 @@ void push(const Site& at) {
     at.for_each_peer_from_right([&](const Site& here, const ExprPtr& peer) {
         inbox.put(here, peer, here.take(piece_for(here, peer)));
     });
-    at.keep(piece_for(at, rank()), received_before(at, rank(), rank()));
+    at.keep(piece_for(at, rank()), piece_of(at, rank()).offset);
     at.for_each_peer([&](const Site& here, const ExprPtr& peer) {
+        const Part theirs = piece_of(here, peer);
         here.wait(peer, integer(1));
-        here.give(inbox.get(here, peer, table_at(at.counts, {peer, rank()})),
-                  received_before(here, peer, rank()));
+        here.give(inbox.get(here, peer, theirs.count), theirs.offset);
     });
     at.advance(integer(1));
 }
@@ -69,15 +100,15 @@ void pipeline(const Site& at) {
         });
         const Part mine = piece_for(here, rank());
         const Part chunk = slots.chunk_of(mine.count, i);
-        here.keep(shifted(chunk, mine.offset),
-                  received_before(here, rank(), rank()) + chunk.offset);
+        here.keep(shifted(chunk, mine.offset), piece_of(here, rank()).offset + chunk.offset);
     };
     const auto fetch = [&](const Site& here, const ExprPtr& i) {
         here.for_each_peer_from_right([&](const Site& inner, const ExprPtr& peer) {
-            const Part chunk = slots.chunk_of(table_at(at.counts, {peer, rank()}), i);
+            const Part theirs = piece_of(inner, peer);
+            const Part chunk = slots.chunk_of(theirs.count, i);
             inner.wait(peer, Slots::phase(i));
             inner.give(inner.load({slots.place(i, rank()), chunk.count}, peer),
-                       received_before(inner, peer, rank()) + chunk.offset);
+                       theirs.offset + chunk.offset);
         });
     };
     slots.exchange(at, stage, fetch);
@@ -87,12 +118,18 @@ ExprPtr inbox_of_pieces(const Site& at) { return Inbox(at, most_sent(at)).size()
 
 }  // namespace
 
-ExprPtr sent_before(const Site& at, const ExprPtr& from, const ExprPtr& to) {
-    return sum_below(at, to, [&](const ExprPtr& k) { return table_at(at.counts, {from, k}); });
+ExprPtr input_size(const Site& at) {
+    if (!at.sent_at) return sent_before(at, rank(), nranks());
+    const VarPtr to = at.b.FreshIndex("to");
+    const Part piece = piece_for(at, to);
+    return fold(FoldOp::max, to, integer(0), nranks(), piece.offset + piece.count);
 }
 
-ExprPtr received_before(const Site& at, const ExprPtr& from, const ExprPtr& to) {
-    return sum_below(at, from, [&](const ExprPtr& k) { return table_at(at.counts, {k, to}); });
+ExprPtr output_size(const Site& at) {
+    if (!at.received_at) return received_before(at, nranks(), rank());
+    const VarPtr from = at.b.FreshIndex("from");
+    const Part piece = piece_of(at, from);
+    return fold(FoldOp::max, from, integer(0), nranks(), piece.offset + piece.count);
 }
 
 ExprPtr most_received(const Site& at) {

@@ -1,14 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-// Allgather: every rank gets all ranks' blocks, in rank order.
+// Allgather: every rank gets all ranks' blocks, in rank order. With a count for each rank it is
+// allgather_v.
 #include "collectives/catalogue.hpp"
 #include "collectives/inbox.hpp"
 #include "collectives/ring.hpp"
 #include "collectives/slots.hpp"
 
-namespace peal::collectives::allgather {
+namespace peal::collectives {
 
 using namespace ir;  // NOLINT: recipes read like the IR they make
 
+namespace allgather {
 namespace {
 
 // Everybody pushes its block into everybody's target, starting with its right neighbour so that
@@ -16,14 +18,15 @@ namespace {
 //   1  I have come: my target may be written
 //   2  my block is in your target
 void mesh(const Site& at) {
-    const Part mine = block(at.count, rank());
+    const Part mine = at.block_of(rank());
+    const Part given{integer(0), mine.count};
     at.notify_peers(1);
-    at.stage(at.whole(), mine.offset);
+    at.stage(given, mine.offset);
     at.b.EmitFor("i", integer(1), nranks(), [&](LoweringBuilder& loop, const ExprPtr& i) {
         const Site here = at.in(loop);
         const ExprPtr peer = loop.Bind("to", (rank() + i) % nranks());
         here.wait(peer, integer(1));
-        loop.RemoteStore(here.load_input(here.whole(), mine.offset), at.target, peer, mine.offset);
+        loop.RemoteStore(here.load_input(given, mine.offset), at.target, peer, mine.offset);
         here.notify(peer, integer(2));
     });
     at.wait_peers(2);
@@ -35,9 +38,9 @@ void mesh(const Site& at) {
 //   P         I have read all I need of my left neighbour
 void ring(const Site& at) {
     const Way way = forward_way();
-    at.stage(at.whole(), block(at.count, rank()).offset);
+    at.stage(at.own_block(), at.block_of(rank()).offset);
     ring_steps(at, {way}, integer(1), [&](const Site& here, const ExprPtr& s) {
-        const Part next = block(at.count, way.behind(s + 1));
+        const Part next = here.block_of(way.behind(s + 1));
         here.b.Store(here.load(next, way.from), here.target, next.offset);
     });
     ring_close(at, {way}, nranks(), [&] { at.unstage(at.blocks(), integer(0)); });
@@ -46,45 +49,49 @@ void ring(const Site& at) {
 
 // Everybody puts its block into everybody's inbox.
 void push(const Site& at) {
-    const Inbox inbox(at, at.count);
+    const Inbox inbox(at, at.largest());
     at.for_each_peer_from_right([&](const Site& here, const ExprPtr& peer) {
-        inbox.put(here, peer, here.take(at.whole()));
+        inbox.put(here, peer, here.take(here.own_block()));
     });
-    at.keep(at.whole(), block(at.count, rank()).offset);
+    at.keep(at.own_block(), at.block_of(rank()).offset);
     at.for_each_peer([&](const Site& here, const ExprPtr& peer) {
+        const Part theirs = here.block_of(peer);
         here.wait(peer, integer(1));
-        here.give(inbox.get(here, peer, at.count), block(at.count, peer).offset);
+        here.give(inbox.get(here, peer, theirs.count), theirs.offset);
     });
     at.advance(integer(1));
 }
 
 // Everybody stages its block once, and reads everybody's.
 void pull(const Site& at) {
-    at.stage(at.whole(), integer(0));
+    at.stage(at.own_block(), integer(0));
     at.notify_peers(1);
-    at.keep(at.whole(), block(at.count, rank()).offset);
+    at.keep(at.own_block(), at.block_of(rank()).offset);
     at.for_each_peer_from_right([&](const Site& here, const ExprPtr& peer) {
+        const Part theirs = here.block_of(peer);
         here.wait(peer, integer(1));
-        here.give(here.load(at.whole(), peer), block(at.count, peer).offset);
+        here.give(here.load({integer(0), theirs.count}, peer), theirs.offset);
     });
     at.advance(integer(1));
 }
 
 // Chunk by chunk: stage the own block, read everybody's a turn later.
 void pipeline(const Site& at) {
-    const Slots slots(at, at.count, integer(1));
+    const Slots slots(at, at.largest(), integer(1));
     const auto stage = [&](const Site& here, const ExprPtr& i) {
-        const Part chunk = slots.chunk(i);
+        const Part mine = here.block_of(rank());
+        const Part chunk = slots.chunk_of(mine.count, i);
         here.stage(chunk, slots.place(i));
         here.notify_peers(Slots::phase(i));
-        here.keep(chunk, block(at.count, rank()).offset + chunk.offset);
+        here.keep(chunk, mine.offset + chunk.offset);
     };
     const auto fetch = [&](const Site& here, const ExprPtr& i) {
-        const Part chunk = slots.chunk(i);
         here.for_each_peer_from_right([&](const Site& inner, const ExprPtr& peer) {
+            const Part theirs = inner.block_of(peer);
+            const Part chunk = slots.chunk_of(theirs.count, i);
             inner.wait(peer, Slots::phase(i));
             inner.give(inner.load({slots.place(i), chunk.count}, peer),
-                       block(at.count, peer).offset + chunk.offset);
+                       theirs.offset + chunk.offset);
         });
     };
     slots.exchange(at, stage, fetch);
@@ -111,4 +118,34 @@ std::vector<Entry> recipes() {
     };
 }
 
-}  // namespace peal::collectives::allgather
+}  // namespace allgather
+
+namespace allgather_v {
+
+std::vector<Entry> recipes() {
+    using namespace allgather;
+    return {
+        {{"mesh", "2", "2P own + 2 all", "all", "2(P-1)", "-", Reuse::at_once},
+         mesh,
+         block_per_rank},
+        {{"ring", "P", "4 all", "all", "P", "-", Reuse::at_once}, ring, block_per_rank},
+        {{"pipeline", "2 at a time", "2 own + 2 all", "any", "P-1 per chunk, P-1", "-",
+          Reuse::at_once},
+         pipeline,
+         ring_of_blocks,
+         TargetUse::stages_in_ring},
+        {{"push", "1", "2(P-1) own + 2 all", "P times the largest, in whole lines", "P-1", "-",
+          Reuse::later},
+         push,
+         inbox,
+         TargetUse::stages_in_boxes},
+        {{"pull", "1", "2 own + 2 all", "the largest", "P-1", "-", Reuse::later},
+         pull,
+         one_block,
+         TargetUse::stages},
+    };
+}
+
+}  // namespace allgather_v
+
+}  // namespace peal::collectives

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // A collective as a program of one line, with its arguments.
 #include <algorithm>
+#include <numeric>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "collectives/all_to_all_v.hpp"
 #include "collectives/catalogue.hpp"
 #include "peal/builder.hpp"
 #include "peal/error.hpp"
@@ -15,8 +17,11 @@ namespace {
 
 using namespace ir;  // NOLINT: reads like the IR it makes
 
+[[noreturn]] void reject(CollectiveKind kind, const std::string& why) {
+    throw Error(Fault::usage, fmt::format("{}: {}", name(kind), why));
+}
 [[noreturn]] void reject(const Collective& collective, const std::string& why) {
-    throw Error(Fault::usage, fmt::format("{}: {}", name(collective.kind), why));
+    reject(collective.kind, why);
 }
 
 void validate_mode(const Collective& collective) {
@@ -29,24 +34,28 @@ void validate_mode(const Collective& collective) {
     }
 }
 
-void validate_counts(const Collective& collective, int nranks) {
-    const auto wanted = static_cast<std::size_t>(nranks) * static_cast<std::size_t>(nranks);
-    if (collective.counts.size() != wanted) {
-        reject(collective,
-               fmt::format("counts must have {} entries (one for each pair of {} ranks), "
-                           "found {}",
-                           wanted, nranks, collective.counts.size()));
-    }
-    for (const std::int64_t count : collective.counts) {
-        if (count < 0)
-            reject(collective, fmt::format("counts must not be negative, found {}", count));
+void validate_offsets(const Collective& collective) {
+    for (const auto& [what, offsets] : {std::pair("sent_at", &collective.sent_at),
+                                        std::pair("received_at", &collective.received_at)}) {
+        if (offsets->size() != collective.counts.size()) {
+            reject(collective, fmt::format("{} must have as many entries as counts, {}, found {}",
+                                           what, collective.counts.size(), offsets->size()));
+        }
+        for (const std::int64_t offset : *offsets) {
+            if (offset < 0) {
+                reject(collective, fmt::format("{} must not be negative, found {}", what, offset));
+            }
+        }
     }
 }
 
 void validate_placement(const Collective& collective) {
     if (offers(collective.kind, collective.recipe, collective.placement)) return;
-    if (facts_of(collective.kind).is_counted()) {
+    if (facts_of(collective.kind).counts_pairs()) {
         reject(collective, "input and output must be separate; there is no in-place form");
+    }
+    if (facts_of(collective.kind).is_counted()) {
+        reject(collective, "input and output must be private; there is no form on a window");
     }
     reject(collective,
            fmt::format("recipe '{}' stages private memory; choose another one on a window",
@@ -65,12 +74,19 @@ ExprPtr sum_over_ranks(KernelBuilder& k, const std::function<ExprPtr(const ExprP
     return fold(FoldOp::sum, index, integer(0), nranks(), term(index));
 }
 
-Shapes pairwise_shapes(KernelBuilder& k, const ExprPtr& counts) {
-    const auto sent = [&](const ExprPtr& to) { return table_at(counts, {rank(), to}); };
-    const auto received_by = [&](const ExprPtr& to) {
-        return sum_over_ranks(k, [&](const ExprPtr& from) { return table_at(counts, {from, to}); });
+// all_to_all_v says itself where its pieces end.
+Shapes pairwise_shapes(KernelBuilder& k, const collectives::Operands& sizes) {
+    const collectives::Site at(sizes, k.Body());
+    return {{collectives::all_to_all_v::input_size(at)},
+            {collectives::all_to_all_v::output_size(at)}};
+}
+
+Shapes piece_shapes(KernelBuilder& k, const CollectiveFacts& facts, const ExprPtr& counts) {
+    const auto shape = [&](Share share) -> std::vector<ExprPtr> {
+        if (share == Share::piece) return {table_at(counts, {rank()})};
+        return {sum_over_ranks(k, [&](const ExprPtr& r) { return table_at(counts, {r}); })};
     };
-    return {{sum_over_ranks(k, sent)}, {received_by(rank())}};
+    return {shape(facts.input), shape(facts.output)};
 }
 
 Shapes even_shapes(CollectiveKind kind, const ExprPtr& n) {
@@ -82,13 +98,13 @@ Shapes even_shapes(CollectiveKind kind, const ExprPtr& n) {
 }
 
 // What a memory of both holds.
-const std::vector<ExprPtr>& larger(const Shapes& shapes) {
-    return shapes.input.size() > shapes.output.size() ? shapes.input : shapes.output;
+const std::vector<ExprPtr>& larger(CollectiveKind kind, const Shapes& shapes) {
+    return facts_of(kind).input_is_larger() ? shapes.input : shapes.output;
 }
 
 std::vector<ExprPtr> data_shape(const Collective& collective, const Shapes& shapes,
                                 const collectives::Operands& sizes, KernelBuilder& k) {
-    if (collective.placement == Placement::window) return larger(shapes);
+    if (collective.placement == Placement::window) return larger(collective.kind, shapes);
     if (collective.placement == Placement::into_window) return shapes.output;
     const collectives::Entry& recipe = collectives::entry(collective.kind, collective.recipe);
     const ExprPtr least = recipe.target_size(collectives::Site(sizes, k.Body()));
@@ -97,6 +113,24 @@ std::vector<ExprPtr> data_shape(const Collective& collective, const Shapes& shap
 }
 
 }  // namespace
+
+std::size_t table_entries(CollectiveKind kind, int nranks) {
+    const auto ranks = static_cast<std::size_t>(nranks);
+    const CollectiveFacts facts = facts_of(kind);
+    return facts.counts_pairs() ? ranks * ranks : facts.counts_ranks() ? ranks : 0;
+}
+
+void validate_counts(CollectiveKind kind, std::span<const std::int64_t> counts, int nranks) {
+    const std::size_t wanted = table_entries(kind, nranks);
+    if (counts.size() != wanted) {
+        reject(kind, fmt::format("counts must have {} entries (one for each {}{} ranks), found {}",
+                                 wanted, facts_of(kind).counts_pairs() ? "pair of " : "of ", nranks,
+                                 counts.size()));
+    }
+    for (const std::int64_t count : counts) {
+        if (count < 0) reject(kind, fmt::format("counts must not be negative, found {}", count));
+    }
+}
 
 void validate(const Collective& collective, int nranks) {
     if (nranks < 1 || nranks > kMaxRanks) {
@@ -108,7 +142,15 @@ void validate(const Collective& collective, int nranks) {
                fmt::format("root must be 0..{}, found {}", nranks - 1, collective.root));
     }
     validate_placement(collective);
-    if (facts_of(collective.kind).is_counted()) validate_counts(collective, nranks);
+    if (facts_of(collective.kind).is_counted()) {
+        validate_counts(collective.kind, collective.counts, nranks);
+    }
+    if (!collective.sent_at.empty() || !collective.received_at.empty()) {
+        if (!facts_of(collective.kind).counts_pairs()) {
+            reject(collective, "sent_at and received_at are for all_to_all_v only");
+        }
+        validate_offsets(collective);
+    }
     const std::uint64_t limit = (std::uint64_t{1} << 48) / bytes_of(collective.element) /
                                 static_cast<std::uint64_t>(nranks);
     if (collective.count > limit) {
@@ -129,13 +171,25 @@ ir::Program program_of(const Collective& collective) {
         k.Body().Emit(make_call(collectives::op_of(kind), {signal}, attributes));
         return std::move(k).Finish();
     }
-    const bool counted = facts_of(kind).is_counted();
-    const ExprPtr counts = counted ? k.Table("counts", {nranks(), nranks()}) : nullptr;
+    const CollectiveFacts facts = facts_of(kind);
+    const bool counted = facts.is_counted();
+    ExprPtr counts;
+    const auto table_of_pairs = [&](std::string_view what) {
+        return k.Table(what, {nranks(), nranks()});
+    };
+    if (facts.counts_pairs()) counts = table_of_pairs("counts");
+    if (facts.counts_ranks()) counts = k.Table("counts", {nranks()});
     collectives::Operands sizes;
     sizes.element = collective.element;
     sizes.counts = counts;
+    if (!collective.sent_at.empty()) {
+        sizes.sent_at = table_of_pairs("sent_at");
+        sizes.received_at = table_of_pairs("received_at");
+    }
     if (!counted) sizes.count = k.Symbol("n");
-    const Shapes shapes = counted ? pairwise_shapes(k, counts) : even_shapes(kind, sizes.count);
+    const Shapes shapes = facts.counts_pairs()   ? pairwise_shapes(k, sizes)
+                          : facts.counts_ranks() ? piece_shapes(k, facts, counts)
+                                                 : even_shapes(kind, sizes.count);
     ExprPtr input, output;
     if (is_apart(collective.placement)) {
         input = k.Tensor("input", collective.element, shapes.input, Direction::in);
@@ -143,7 +197,8 @@ ir::Program program_of(const Collective& collective) {
     if (collective.placement == Placement::separate) {
         output = k.Tensor("output", collective.element, shapes.output, Direction::out);
     } else if (collective.placement == Placement::in_place) {
-        input = output = k.Tensor("buffer", collective.element, larger(shapes), Direction::inout);
+        input = output =
+            k.Tensor("buffer", collective.element, larger(kind, shapes), Direction::inout);
     }
     const ExprPtr data =
         k.Window("data", collective.element, data_shape(collective, shapes, sizes, k));
@@ -153,6 +208,7 @@ ir::Program program_of(const Collective& collective) {
     if (counted) operands.push_back(counts);
     operands.push_back(input);
     operands.push_back(output);
+    if (sizes.sent_at) operands.insert(operands.end(), {sizes.sent_at, sizes.received_at});
     k.Body().Emit(make_call(collectives::op_of(kind), operands, attributes));
     return std::move(k).Finish();
 }
@@ -162,6 +218,10 @@ Bindings bindings_of(const Collective& collective) {
     if (!facts_of(collective.kind).has_data()) return bindings;
     if (facts_of(collective.kind).is_counted()) {
         bindings.tables["counts"] = collective.counts;
+        if (!collective.sent_at.empty()) {
+            bindings.tables["sent_at"] = collective.sent_at;
+            bindings.tables["received_at"] = collective.received_at;
+        }
     } else {
         bindings.integers["n"] = static_cast<std::int64_t>(collective.count);
     }
@@ -178,34 +238,57 @@ Bindings bindings_of(const Collective& collective) {
 
 namespace {
 
-// Elements of a share; `counted` gives those of the table.
-template <class Counted>
-std::uint64_t elements_of(Share share, const Collective& collective, int nranks, Counted counted) {
-    switch (share) {
-        case Share::nothing: return 0;
-        case Share::block: return collective.count;
-        case Share::blocks: return collective.count * static_cast<std::uint64_t>(nranks);
-        case Share::counted: break;
-    }
-    std::int64_t sum = 0;
-    for (int peer = 0; peer < nranks; ++peer) sum += counted(peer);
-    return static_cast<std::uint64_t>(sum);
+// Of ranks before `end`.
+std::uint64_t sum_of_counts(const Collective& collective, int end) {
+    const auto begin = collective.counts.begin();
+    return static_cast<std::uint64_t>(std::accumulate(begin, begin + end, std::int64_t{0}));
 }
 
-std::int64_t counted_between(const Collective& collective, int from, int to, int nranks) {
-    return collective.counts[static_cast<std::size_t>(from * nranks + to)];
+// Up to the end of the last of the pieces counts[first + i * step], at offsets[row + i] or packed.
+std::uint64_t end_of_pieces(const Collective& collective, int first, int step, int nranks,
+                            const std::vector<std::int64_t>& offsets, int row) {
+    std::int64_t end = 0;
+    for (int i = 0; i < nranks; ++i) {
+        const std::int64_t count = collective.counts[static_cast<std::size_t>(first + i * step)];
+        const std::int64_t begin =
+            offsets.empty() ? end : offsets[static_cast<std::size_t>(row * nranks + i)];
+        end = std::max(end, begin + count);
+    }
+    return static_cast<std::uint64_t>(end);
+}
+
+std::uint64_t elements_of(Share share, const Collective& collective, int rank, int nranks) {
+    switch (share) {
+        case Share::block: return collective.count;
+        case Share::blocks: return collective.count * static_cast<std::uint64_t>(nranks);
+        case Share::piece:
+            return static_cast<std::uint64_t>(collective.counts[static_cast<std::size_t>(rank)]);
+        case Share::pieces: return sum_of_counts(collective, nranks);
+        default: return 0;
+    }
 }
 
 }  // namespace
 
 std::uint64_t input_count(const Collective& collective, int rank, int nranks) {
-    return elements_of(facts_of(collective.kind).input, collective, nranks,
-                       [&](int to) { return counted_between(collective, rank, to, nranks); });
+    const CollectiveFacts facts = facts_of(collective.kind);
+    if (facts.counts_pairs()) {
+        return end_of_pieces(collective, rank * nranks, 1, nranks, collective.sent_at, rank);
+    }
+    return elements_of(facts.input, collective, rank, nranks);
 }
 
 std::uint64_t output_count(const Collective& collective, int rank, int nranks) {
-    return elements_of(facts_of(collective.kind).output, collective, nranks,
-                       [&](int from) { return counted_between(collective, from, rank, nranks); });
+    const CollectiveFacts facts = facts_of(collective.kind);
+    if (facts.counts_pairs()) {
+        return end_of_pieces(collective, rank, nranks, nranks, collective.received_at, rank);
+    }
+    return elements_of(facts.output, collective, rank, nranks);
+}
+
+std::uint64_t own_offset(const Collective& collective, int rank) {
+    if (facts_of(collective.kind).counts_ranks()) return sum_of_counts(collective, rank);
+    return collective.count * static_cast<std::uint64_t>(rank);
 }
 
 }  // namespace peal

@@ -12,9 +12,10 @@
 namespace peal::collectives {
 namespace {
 
-using ir::ops::kAllgather, ir::ops::kAllreduce, ir::ops::kAllToAll, ir::ops::kAllToAllV,
-    ir::ops::kBarrier, ir::ops::kBroadcast, ir::ops::kGather, ir::ops::kReduce,
-    ir::ops::kReduceScatter, ir::ops::kScatter;
+using ir::ops::kAllgather, ir::ops::kAllgatherV, ir::ops::kAllreduce, ir::ops::kAllToAll,
+    ir::ops::kAllToAllV, ir::ops::kBarrier, ir::ops::kBroadcast, ir::ops::kExscan, ir::ops::kGather,
+    ir::ops::kReduce, ir::ops::kReduceScatter, ir::ops::kReduceScatterV, ir::ops::kScan,
+    ir::ops::kScatter;
 
 struct Row {
     std::string_view name, op;
@@ -30,9 +31,13 @@ const std::vector<Row>& rows() {
         {"broadcast", kBroadcast, broadcast::recipes()},
         {"all_to_all", kAllToAll, all_to_all::recipes()},
         {"all_to_all_v", kAllToAllV, all_to_all_v::recipes()},
+        {"allgather_v", kAllgatherV, allgather_v::recipes()},
+        {"reduce_scatter_v", kReduceScatterV, reduce_scatter_v::recipes()},
         {"reduce", kReduce, reduce::recipes()},
         {"gather", kGather, gather::recipes()},
         {"scatter", kScatter, scatter::recipes()},
+        {"scan", kScan, scan::recipes()},
+        {"exscan", kExscan, exscan::recipes()},
         {"barrier", kBarrier, barrier::recipes()},
     };
     return table;
@@ -72,16 +77,17 @@ CollectiveKind kind_of(const ir::Call& composite) {
     return CollectiveKind::barrier;
 }
 
-ExprPtr one_block(const Site& at) { return at.count; }
-ExprPtr block_per_rank(const Site& at) { return ir::nranks() * at.count; }
-ExprPtr inbox(const Site& at) { return Inbox(at, at.count).size(); }
+ExprPtr one_block(const Site& at) { return at.largest(); }
+ExprPtr block_per_rank(const Site& at) { return at.blocks().count; }
+ExprPtr inbox(const Site& at) { return Inbox(at, at.largest()).size(); }
 ExprPtr ring_of_blocks(const Site&) { return Slots::least(ir::integer(1)); }
 ExprPtr ring_of_block_per_rank(const Site&) { return Slots::least(ir::nranks()); }
 
 void lower_composite(const ir::Call& composite, LoweringBuilder& builder) {
     const CollectiveKind kind = kind_of(composite);
     const std::string& recipe = ir::word(composite, "recipe");
-    const Site at(Operands(composite), builder);
+    Site at(Operands(composite), builder);
+    at.find_own_block(facts_of(kind));
     const TargetSize target_size = entry(kind, recipe).target_size;
     require_sizes(kind, at, target_size ? target_size(at) : nullptr);
     if (recipe == "auto") {
@@ -136,7 +142,7 @@ bool offers(CollectiveKind kind, std::string_view recipe, Placement placement) {
     const CollectiveFacts facts = facts_of(kind);
     switch (placement) {
         case Placement::separate: return true;
-        case Placement::in_place: return !facts.is_counted();
+        case Placement::in_place: return !facts.counts_pairs();
         case Placement::window:
             return !facts.is_counted() &&
                    collectives::entry(kind, recipe).use == collectives::TargetUse::any;

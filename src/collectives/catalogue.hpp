@@ -20,9 +20,9 @@ enum class TargetUse : std::uint8_t {
 
 // Elements that the target must have at least to stage what is private. The site has sizes only.
 using TargetSize = ExprPtr (*)(const Site& at);
-ExprPtr one_block(const Site& at);       // count
-ExprPtr block_per_rank(const Site& at);  // nranks * count
-ExprPtr inbox(const Site& at);           // a box of count elements per rank
+ExprPtr one_block(const Site& at);       // count, or the largest of the counts
+ExprPtr block_per_rank(const Site& at);  // nranks * count, or the sum of the counts
+ExprPtr inbox(const Site& at);           // a box of one_block() per rank
 ExprPtr ring_of_blocks(const Site& at);  // slots for one block
 ExprPtr ring_of_block_per_rank(const Site& at);
 
@@ -52,6 +52,12 @@ std::vector<Entry> recipes();
 namespace all_to_all_v {
 std::vector<Entry> recipes();
 }
+namespace allgather_v {
+std::vector<Entry> recipes();
+}
+namespace reduce_scatter_v {
+std::vector<Entry> recipes();
+}
 namespace reduce {
 std::vector<Entry> recipes();
 }
@@ -59,6 +65,12 @@ namespace gather {
 std::vector<Entry> recipes();
 }
 namespace scatter {
+std::vector<Entry> recipes();
+}
+namespace scan {
+std::vector<Entry> recipes();
+}
+namespace exscan {
 std::vector<Entry> recipes();
 }
 namespace barrier {

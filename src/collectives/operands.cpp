@@ -46,10 +46,14 @@ struct Sizes {
 
 Sizes sizes_of(const CollectiveFacts& facts, const Site& at) {
     if (!facts.has_data()) return {};
-    if (facts.is_counted()) {
-        return {all_to_all_v::sent_before(at, rank(), nranks()),
-                all_to_all_v::received_before(at, nranks(), rank()),
-                {}};
+    if (facts.counts_pairs()) {
+        return {all_to_all_v::input_size(at), all_to_all_v::output_size(at), {}};
+    }
+    if (facts.counts_ranks()) {
+        const ExprPtr own = at.count_of(rank());
+        const bool gives_one = facts.input == Share::piece;
+        const ExprPtr all = at.blocks().count;
+        return {gives_one ? own : all, gives_one ? all : own, all};
     }
     const ExprPtr all = nranks() * at.count;
     const auto size = [&](bool blocks) { return blocks ? all : at.count; };
@@ -65,7 +69,9 @@ Operands::Operands(const Call& call)
       input(operand(call, "input")),
       output(operand(call, "output")),
       root(operand(call, "root")),
-      counts(operand(call, "counts")) {
+      counts(operand(call, "counts")),
+      sent_at(operand(call, "sent_at")),
+      received_at(operand(call, "received_at")) {
     for (const Attribute& attribute : call.attributes) {
         if (attribute.name == "op") op = *reduce_op_from(std::get<std::string>(attribute.value));
     }
@@ -73,10 +79,6 @@ Operands::Operands(const Call& call)
     in_place = is_same_memory(input, output);
     const CollectiveFacts facts = facts_of(kind_of(call));
     count = count_of(facts, *this);
-    if (in_place) {
-        if (facts.output_is_larger()) input_offset = rank() * count;
-        if (facts.input_is_larger()) output_offset = rank() * count;
-    }
 }
 
 std::int64_t Operands::line() const {

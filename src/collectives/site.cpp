@@ -25,6 +25,35 @@ ExprPtr size_of(const ExprPtr& memory) {
     return elements;
 }
 
+Part Site::block_of(const ExprPtr& r) const {
+    if (!counts) return block(count, r);
+    const VarPtr k = b.FreshIndex("k");
+    const ExprPtr before = fold(FoldOp::sum, k, integer(0), r, table_at(counts, {k}));
+    return {b.Bind("before", before), count_of(r)};
+}
+
+ExprPtr Site::count_of(const ExprPtr& r) const {
+    return counts ? table_at(counts, {r}) : count;
+}
+
+Part Site::blocks() const {
+    if (!counts) return {integer(0), nranks() * count};
+    const VarPtr k = b.FreshIndex("k");
+    return {integer(0), fold(FoldOp::sum, k, integer(0), nranks(), table_at(counts, {k}))};
+}
+
+ExprPtr Site::largest() const {
+    if (!counts) return count;
+    const VarPtr k = b.FreshIndex("k");
+    return fold(FoldOp::max, k, integer(0), nranks(), table_at(counts, {k}));
+}
+
+void Site::find_own_block(const CollectiveFacts& facts) {
+    if (!in_place) return;
+    if (facts.output_is_larger()) input_offset = block_of(rank()).offset;
+    if (facts.input_is_larger()) output_offset = block_of(rank()).offset;
+}
+
 Part Site::part_of(const ExprPtr& total, const ExprPtr& r) const {
     const ExprPtr has_lines = Min(total / (nranks() * line()), integer(1));
     const ExprPtr unit = b.Bind("unit", has_lines * (line() - 1) + 1);
@@ -75,7 +104,7 @@ ExprPtr Site::load(const Part& from, const ExprPtr& peer) const {
 ExprPtr Site::load_own(const Part& from) const { return b.Load(target, from.offset, from.count); }
 
 ExprPtr Site::combine_in_rank_order(const Part& from) const {
-    return combine_over_ranks(load(from, integer(0)), [&](const Site& here, const ExprPtr& r) {
+    return combine_ranks(nranks(), load(from, integer(0)), [&](const Site& here, const ExprPtr& r) {
         return here.b.EmitIfExpr(
             NotEq(r, rank()), [&](LoweringBuilder& then) { return in(then).load(from, r); },
             [&](LoweringBuilder& other) { return in(other).load_own(from); });
@@ -88,7 +117,7 @@ ExprPtr Site::combine_with_peers(const Part& own, const PeerTile& theirs) const 
             NotEq(r, rank()), [&](LoweringBuilder& then) { return theirs(in(then), r); },
             [&](LoweringBuilder& other) { return in(other).take(own); });
     };
-    return combine_over_ranks(term(*this, integer(0)), term);
+    return combine_ranks(nranks(), term(*this, integer(0)), term);
 }
 
 void Site::give_combined(const Part& own, const ExprPtr& at, const PeerTile& theirs) const {
@@ -104,8 +133,8 @@ void Site::give_combined(const Part& own, const ExprPtr& at, const PeerTile& the
     }
 }
 
-ExprPtr Site::combine_over_ranks(const ExprPtr& first, const PeerTile& term) const {
-    return b.EmitForReduce("r", integer(1), nranks(), first,
+ExprPtr Site::combine_ranks(const ExprPtr& end, const ExprPtr& first, const PeerTile& term) const {
+    return b.EmitForReduce("r", integer(1), end, first,
                            [&](LoweringBuilder& loop, const ExprPtr& r, const ExprPtr& acc) {
                                return loop.Combine(op, acc, term(in(loop), r));
                            });

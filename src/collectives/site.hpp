@@ -20,6 +20,7 @@
 #include <functional>
 
 #include "peal/builder.hpp"
+#include "peal/collective_kind.hpp"
 
 namespace peal::collectives {
 
@@ -56,12 +57,13 @@ struct Operands {
     explicit Operands(const ir::Call& call);
 
     ExprPtr target, signal;
-    ExprPtr input, output;  // null: the data is, or is wanted, in the target itself
-    ExprPtr root;           // collectives with a root
-    ExprPtr counts;         // all_to_all_v
+    ExprPtr input, output;         // null: the data is, or is wanted, in the target itself
+    ExprPtr root;                  // collectives with a root
+    ExprPtr counts;                // where a table says how much
+    ExprPtr sent_at, received_at;  // where a table says where pieces are; null: packed
     ReduceOp op = ReduceOp::sum;
     Element element = Element::f32;
-    ExprPtr count;  // elements per rank, as in peal/collective.hpp; null for barrier, all_to_all_v
+    ExprPtr count;  // elements per rank, as in peal/collective.hpp; null for barrier, or a table
 
     // In place: input and output are one private memory, and the smaller of them is block `rank` of
     // the larger.
@@ -81,9 +83,18 @@ public:
     // The same site inside a loop or a condition.
     Site in(LoweringBuilder& inner) const { return {*this, inner}; }
 
+    // In place, where this rank's part of the larger memory is.
+    void find_own_block(const CollectiveFacts& facts);
+
     // All elements of the target: `count` per rank, or once.
     Part whole() const { return {ir::integer(0), count}; }
-    Part blocks() const { return {ir::integer(0), ir::nranks() * count}; }
+    Part blocks() const;
+    // Of what has a part for each rank: that of rank r, `count` elements or what the table says,
+    // and the largest. The own part where it stands alone.
+    Part block_of(const ExprPtr& r) const;
+    Part own_block() const { return {ir::integer(0), count_of(ir::rank())}; }
+    ExprPtr count_of(const ExprPtr& r) const;
+    ExprPtr largest() const;
 
     // Rank r's part of a vector that starts with a cache line: whole lines, so that two ranks never
     // write the same one, or single elements when there are fewer lines than ranks.
@@ -114,6 +125,8 @@ public:
     // `theirs` loads.
     using PeerTile = std::function<ExprPtr(const Site& here, const ExprPtr& peer)>;
     ExprPtr combine_with_peers(const Part& own, const PeerTile& theirs) const;
+    // `first`, then the terms of ranks 1 to end-1, in rank order.
+    ExprPtr combine_ranks(const ExprPtr& end, const ExprPtr& first, const PeerTile& term) const;
     // That, to output[at].
     void give_combined(const Part& own, const ExprPtr& at, const PeerTile& theirs) const;
     // own target[part] = peer's target[part] op own target[part]
@@ -137,9 +150,6 @@ public:
     void for_each_peer_from_right(const PeerBody& body) const;
     void if_root(const std::function<void(const Site&)>& at_root,
                  const std::function<void(const Site&)>& elsewhere) const;
-
-private:
-    ExprPtr combine_over_ranks(const ExprPtr& first, const PeerTile& term) const;
 };
 
 }  // namespace peal::collectives

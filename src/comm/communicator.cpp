@@ -2,6 +2,7 @@
 #include "peal/communicator.hpp"
 
 #include "comm/bootstrap.hpp"
+#include "comm/pieces.hpp"
 #include "comm/queue.hpp"
 #include "shm/membership.hpp"
 #include "shm/ranks.hpp"
@@ -116,6 +117,27 @@ Prepared Communicator::prepare(const Call& call, CallSite at) {
     const comm::Request request = queue_->group().request_of(call, at, *routine);
     return Prepared(
         std::make_unique<Prepared::State>(Prepared::State{queue_, std::move(routine), request}));
+}
+
+// ---- of pieces that only this rank knows
+
+void Communicator::all_to_all_v(ConstMemory input, Memory output, const Pieces& sent,
+                                const Pieces& received, CallSite at) {
+    prepare_all_to_all_v(input, output, sent, received, at).run();
+}
+
+Pending Communicator::start_all_to_all_v(ConstMemory input, Memory output, const Pieces& sent,
+                                         const Pieces& received, CallSite at) {
+    return prepare_all_to_all_v(input, output, sent, received, at).start();
+}
+
+Prepared Communicator::prepare_all_to_all_v(ConstMemory input, Memory output, const Pieces& sent,
+                                            const Pieces& received, CallSite at) {
+    const comm::Queue::Use use(*queue_);
+    queue_->drain();
+    comm::Placed placed = comm::place_pieces(queue_->group(), input, output, sent, received, at);
+    return Prepared(std::make_unique<Prepared::State>(
+        Prepared::State{queue_, std::move(placed.routine), placed.request}));
 }
 
 Prepared::Prepared(std::unique_ptr<State> state) : state_(std::move(state)) {}

@@ -40,7 +40,8 @@ public:
     // What a call asks for, checked: Error(usage) names what does not fit. Nothing has happened
     // then, and the communicator stays usable; but if other ranks made the call, they wait.
     Shape shape_of(const Call& call) const;
-    RoutinePtr routine_of(const Call& call) { return routines_.find(shape_of(call)); }
+    RoutinePtr routine_of(const Shape& shape) { return routines_.find(shape); }
+    RoutinePtr routine_of(const Call& call) { return routine_of(shape_of(call)); }
     Request request_of(const Call& call, CallSite at, const Routine& routine);
     std::uint32_t site(CallSite at) { return sites_.number_of(at); }
 
@@ -87,7 +88,7 @@ private:
     static constexpr std::size_t kRemembered = 64;
     static std::size_t place_of(const Call& call) {
         const auto line = reinterpret_cast<std::uintptr_t>(call.output) / kCacheLineBytes;
-        return (static_cast<std::size_t>(call.kind) + 16 * static_cast<std::size_t>(call.root) +
+        return (static_cast<std::size_t>(call.kind) + 17 * static_cast<std::size_t>(call.root) +
                 5 * line) %
                kRemembered;
     }

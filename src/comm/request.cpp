@@ -43,18 +43,6 @@ std::uint64_t count_of(const Call& call, int nranks) {
                                         : call.input_count;
 }
 
-void check_counts(const Call& call, int nranks) {
-    const auto pairs = static_cast<std::size_t>(nranks) * static_cast<std::size_t>(nranks);
-    if (call.counts.size() != pairs) {
-        reject(call, fmt::format("counts must have {} entries (one for each pair of {} ranks), "
-                                 "found {}",
-                                 pairs, nranks, call.counts.size()));
-    }
-    for (const std::int64_t count : call.counts) {
-        if (count < 0) reject(call, fmt::format("counts must not be negative, found {}", count));
-    }
-}
-
 // FNV-1a: the same on every rank.
 std::uint64_t hash_of(std::span<const std::int64_t> counts) {
     std::uint64_t hash = 0xcbf29ce484222325;
@@ -65,8 +53,12 @@ std::uint64_t hash_of(std::span<const std::int64_t> counts) {
 }
 
 // Whether input and output are where they are for an in-place call.
-bool lies_in_place(const Call& call, std::uint64_t block_bytes, int rank) {
-    const std::uint64_t at = block_bytes * static_cast<std::uint64_t>(rank);
+bool lies_in_place(const Call& call, const Shape& shape, int rank) {
+    Collective collective;
+    collective.kind = shape.kind;
+    collective.count = shape.count;
+    collective.counts = shape.counts;
+    const std::uint64_t at = own_offset(collective, rank) * bytes_of(call.element);
     const auto* input = static_cast<const std::byte*>(call.input);
     const auto* output = static_cast<const std::byte*>(call.output);
     const CollectiveFacts facts = facts_of(call.kind);
@@ -81,13 +73,13 @@ bool uses_both_buffers(const Call& call, int rank) {
            call.output_count > 0 && facts.gives(rank, call.root) && facts.gets(rank, call.root);
 }
 
-Placement placement_of(const Call& call, std::uint64_t count, int rank) {
+Placement placement_of(const Call& call, const Shape& shape, int rank) {
     if (call.window != nullptr) return Placement::window;
     if (call.single) return Placement::in_place;
     if (!uses_both_buffers(call, rank)) return Placement::separate;
     const std::uint64_t element_bytes = bytes_of(call.element);
-    const bool has_form_in_place = !facts_of(call.kind).is_counted();
-    if (has_form_in_place && lies_in_place(call, count * element_bytes, rank)) {
+    const bool has_form_in_place = !facts_of(call.kind).counts_pairs();
+    if (has_form_in_place && lies_in_place(call, shape, rank)) {
         return Placement::in_place;
     }
     if (engine::overlap(call.input, call.input_count * element_bytes, call.output,
@@ -138,7 +130,7 @@ Shape Group::shape_of(const Call& call) const {
         shape.root = call.root;
     }
     if (facts_of(call.kind).is_counted()) {
-        check_counts(call, nranks());
+        validate_counts(call.kind, call.counts, nranks());
         shape.count = hash_of(call.counts);
         shape.counts.assign(call.counts.begin(), call.counts.end());
     } else {
@@ -146,7 +138,7 @@ Shape Group::shape_of(const Call& call) const {
         if (shape.count > kMaxCount)
             reject(call, fmt::format("{} elements are too many", shape.count));
     }
-    shape.placement = placement_of(call, shape.count, rank());
+    shape.placement = placement_of(call, shape, rank());
     return shape;
 }
 

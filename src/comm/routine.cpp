@@ -25,6 +25,8 @@ Collective collective_of(const Shape& shape, const Rule& rule) {
     collective.count = facts_of(shape.kind).is_counted() ? 0 : shape.count;
     collective.root = shape.root;
     collective.counts = shape.counts;
+    collective.sent_at = shape.sent_at;
+    collective.received_at = shape.received_at;
     collective.placement = carried_placement(rule, shape.placement);
     collective.stage_bytes = rule.stage_bytes;
     return collective;
@@ -47,12 +49,18 @@ bool is_closed(const Collective& collective) {
     return reuse_of(collective.kind, collective.recipe) == Reuse::at_once;
 }
 
+// Elements of the largest that one rank gives or gets.
+std::uint64_t largest_block(const Shape& shape) {
+    if (shape.counts.empty()) return shape.count;
+    return static_cast<std::uint64_t>(*std::max_element(shape.counts.begin(), shape.counts.end()));
+}
+
 // Whether each sender has a box of its own in the window, and it fits in a line with the signal.
 bool fits_in_lines(const Routine& routine, std::uint64_t window_bytes, int nranks) {
     const collectives::Entry& recipe =
         collectives::entry(routine.shape.kind, routine.collective.recipe);
     return recipe.use == collectives::TargetUse::stages_in_boxes &&
-           routine.shape.count * bytes_of(routine.shape.element) <= kLinePayload &&
+           largest_block(routine.shape) * bytes_of(routine.shape.element) <= kLinePayload &&
            window_bytes <= static_cast<std::uint64_t>(nranks) * kCacheLineBytes;
 }
 
@@ -92,7 +100,8 @@ bool settle(Routine& routine, bool reaches, bool closed, int nranks, const Routi
 
 SyncPattern sync_in(CollectiveKind kind) {
     const CollectiveFacts facts = facts_of(kind);
-    if (!facts.has_root()) return SyncPattern::all_from_all;
+    if (facts.hears_all()) return SyncPattern::all_from_all;
+    if (facts.ascends) return SyncPattern::all_from_below;
     return facts.getters == Holders::root ? SyncPattern::root_from_all : SyncPattern::all_from_root;
 }
 
@@ -121,7 +130,9 @@ void describe_buffers(Routine& routine, const Collective& collective, int rank, 
 
 // Bytes by which the table chooses.
 std::uint64_t message_bytes(const Shape& shape, int nranks) {
-    if (!facts_of(shape.kind).is_counted()) return shape.count * bytes_of(shape.element);
+    if (!facts_of(shape.kind).counts_pairs()) {
+        return largest_block(shape) * bytes_of(shape.element);
+    }
     std::int64_t most = 0;
     for (int to = 0; to < nranks; ++to) {
         std::int64_t received = 0;

@@ -118,10 +118,10 @@ private:
 
 inline std::uint64_t Routines::hash(const Shape& shape) {
     const std::uint64_t fixed = static_cast<std::uint64_t>(shape.kind) |
-                                static_cast<std::uint64_t>(shape.element) << 4 |
-                                static_cast<std::uint64_t>(shape.op) << 8 |
-                                static_cast<std::uint64_t>(shape.placement) << 10 |
-                                static_cast<std::uint64_t>(shape.root) << 12;
+                                static_cast<std::uint64_t>(shape.element) << 5 |
+                                static_cast<std::uint64_t>(shape.op) << 9 |
+                                static_cast<std::uint64_t>(shape.placement) << 11 |
+                                static_cast<std::uint64_t>(shape.root) << 13;
     const std::uint64_t mixed = (fixed ^ shape.count << 22) * 0x9e3779b97f4a7c15;
     return mixed ^ mixed >> 32;
 }

@@ -13,11 +13,13 @@ constexpr int kCountBits = 43;
 constexpr int kRootShift = kCountBits;
 constexpr int kElementShift = kRootShift + 10;
 constexpr int kOpShift = kElementShift + 4;
-constexpr int kTagShift = 60;
-static_assert(kOpShift + 2 <= kTagShift && kMaxRanks <= 1024 && kElements.size() <= 16);
+constexpr int kTagShift = 59;
+constexpr int kTagBits = 5;
+static_assert(kOpShift + 2 <= kTagShift && kTagShift + kTagBits == 64 && kMaxRanks <= 1024 &&
+              kElements.size() <= 16);
 
-constexpr std::uint64_t kKernelTag = 14;
-constexpr std::uint64_t kAffairTag = 15;
+constexpr std::uint64_t kKernelTag = 30;
+constexpr std::uint64_t kAffairTag = 31;
 static_assert(kCollectives.size() < kKernelTag);
 
 std::uint64_t bits(std::uint64_t word, int shift, int width) {
@@ -90,7 +92,7 @@ Stamp sync_stamp(SyncReason reason, std::uint64_t detail) {
 }
 
 std::string describe(const Stamp& stamp) {
-    const std::uint64_t tag = bits(stamp.call, kTagShift, 4);
+    const std::uint64_t tag = bits(stamp.call, kTagShift, kTagBits);
     const std::uint64_t count = stamp.call & kMaxCount;
     if (tag == kAffairTag) return describe_affair(stamp.call);
     const std::string where =

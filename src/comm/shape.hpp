@@ -12,16 +12,18 @@
 
 namespace peal::comm {
 
-// What selects a plan. All but `placement` must be the same on every rank, except that either all
-// ranks are on a window or none.
+// What selects a plan. All but `placement` and where pieces are must be the same on every rank,
+// except that either all ranks are on a window or none.
 struct Shape {
     CollectiveKind kind = CollectiveKind::barrier;
     Element element = Element::u8;
     ReduceOp op = ReduceOp::sum;
     Placement placement = Placement::separate;
     std::int32_t root = 0;
-    std::uint64_t count = 0;                // per rank; all_to_all_v: a hash of its counts
-    std::vector<std::int64_t> counts = {};  // all_to_all_v
+    std::uint64_t count = 0;                // per rank; with a table: a hash of it
+    std::vector<std::int64_t> counts = {};  // where a table says how much
+    // As in Collective; each rank knows its own, and takes the others' pieces for packed.
+    std::vector<std::int64_t> sent_at = {}, received_at = {};
 
     bool operator==(const Shape&) const = default;
 };

@@ -31,6 +31,7 @@ enum class SyncPattern : std::uint8_t {
     all_from_all,   // a full turn
     all_from_root,  // and perhaps the root from them
     root_from_all,
+    all_from_below,  // each rank from those before it: all from rank 0, and the last from all
 };
 
 class Turns {
@@ -71,6 +72,8 @@ public:
         if (sync == SyncPattern::all_from_all) [[likely]] {
             complete_ = turn;
             have_met_ = true;
+        } else if (sync == SyncPattern::all_from_below) {
+            was_heard_.front() = heard_.back() = turn;
         } else {
             auto& list = sync == SyncPattern::all_from_root ? was_heard_ : heard_;
             list[static_cast<std::size_t>(root)] = turn;

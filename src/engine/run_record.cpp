@@ -57,11 +57,12 @@ std::string command() {
 
 // Of the whole collective, in the order of its members (tests/runs/ reads it back).
 std::string spec_of(const Collective& collective) {
-    const auto& [kind, recipe, element, op, count, root, counts, placement, stage_bytes] =
-        collective;
-    return fmt::format("{} {} {} {} {} {} {} {} {}", static_cast<int>(kind), recipe,
+    const auto& [kind, recipe, element, op, count, root, counts, sent_at, received_at, placement,
+                 stage_bytes] = collective;
+    return fmt::format("{} {} {} {} {} {} {} {} {} {} {}", static_cast<int>(kind), recipe,
                        static_cast<int>(element), static_cast<int>(op), count, root,
-                       static_cast<int>(placement), stage_bytes, fmt::join(counts, " "));
+                       static_cast<int>(placement), stage_bytes, fmt::join(counts, " "),
+                       fmt::join(sent_at, " "), fmt::join(received_at, " "));
 }
 
 // Of the plans, and of what they are meant to do: the same plans may be meant to do different

@@ -2,6 +2,7 @@
 #include "golden/golden.hpp"
 
 #include <algorithm>
+#include <numeric>
 
 #include <fmt/format.h>
 
@@ -62,9 +63,11 @@ Bytes encode(Element element, const Numbers& numbers) {
     return bytes;
 }
 
-Numbers combined(const Collective& collective, const std::vector<Numbers>& inputs) {
+// Of the ranks before `end`, which are some.
+Numbers combined_before(const Collective& collective, const std::vector<Numbers>& inputs,
+                        std::size_t end) {
     Numbers result = inputs[0];
-    for (std::size_t r = 1; r < inputs.size(); ++r) {
+    for (std::size_t r = 1; r < end; ++r) {
         for (std::size_t i = 0; i < result.size(); ++i) {
             result[i] = combine(collective.op, result[i], inputs[r][i]);
         }
@@ -72,9 +75,17 @@ Numbers combined(const Collective& collective, const std::vector<Numbers>& input
     return result;
 }
 
-Numbers slice(const Numbers& numbers, std::uint64_t block, std::uint64_t count) {
-    const auto begin = numbers.begin() + static_cast<std::ptrdiff_t>(block * count);
+Numbers combined(const Collective& collective, const std::vector<Numbers>& inputs) {
+    return combined_before(collective, inputs, inputs.size());
+}
+
+Numbers part(const Numbers& numbers, std::uint64_t offset, std::uint64_t count) {
+    const auto begin = numbers.begin() + static_cast<std::ptrdiff_t>(offset);
     return Numbers(begin, begin + static_cast<std::ptrdiff_t>(count));
+}
+
+Numbers slice(const Numbers& numbers, std::uint64_t block, std::uint64_t count) {
+    return part(numbers, block * count, count);
 }
 
 Numbers joined(const std::vector<Numbers>& parts) {
@@ -94,13 +105,19 @@ Numbers exchanged(const Collective& collective, const std::vector<Numbers>& inpu
 Numbers exchanged_v(const Collective& collective, const std::vector<Numbers>& inputs,
                     std::size_t rank) {
     const std::size_t nranks = inputs.size();
-    Numbers result;
+    const Bytes untouched(bytes_of(collective.element), kUntouched);
+    Numbers result(output_count(collective, static_cast<int>(rank), static_cast<int>(nranks)),
+                   load(collective.element, untouched.data()));
+    std::int64_t packed_at = 0;
     for (std::size_t from = 0; from < nranks; ++from) {
         const std::int64_t* row = collective.counts.data() + from * nranks;
-        std::ptrdiff_t offset = 0;
-        for (std::size_t to = 0; to < rank; ++to) offset += row[to];
-        const auto begin = inputs[from].begin() + offset;
-        result.insert(result.end(), begin, begin + row[rank]);
+        const bool is_packed = collective.sent_at.empty();
+        const std::int64_t begin = is_packed ? std::accumulate(row, row + rank, std::int64_t{0})
+                                             : collective.sent_at[from * nranks + rank];
+        const std::int64_t at =
+            is_packed ? packed_at : collective.received_at[rank * nranks + from];
+        std::copy_n(inputs[from].begin() + begin, row[rank], result.begin() + at);
+        packed_at += row[rank];
     }
     return result;
 }
@@ -119,9 +136,15 @@ std::optional<Numbers> result_of(const Collective& collective, const std::vector
         case CollectiveKind::broadcast: return inputs[root];
         case CollectiveKind::all_to_all: return exchanged(collective, inputs, rank);
         case CollectiveKind::all_to_all_v: return exchanged_v(collective, inputs, rank);
+        case CollectiveKind::allgather_v: return joined(inputs);
+        case CollectiveKind::reduce_scatter_v:
+            return part(combined(collective, inputs), own_offset(collective, int(rank)),
+                        std::uint64_t(collective.counts[rank]));
         case CollectiveKind::reduce: return combined(collective, inputs);
         case CollectiveKind::gather: return joined(inputs);
         case CollectiveKind::scatter: return slice(inputs[root], rank, collective.count);
+        case CollectiveKind::scan: return combined_before(collective, inputs, rank + 1);
+        case CollectiveKind::exscan: return combined_before(collective, inputs, rank);
         case CollectiveKind::barrier: return std::nullopt;
     }
     return std::nullopt;
@@ -129,7 +152,7 @@ std::optional<Numbers> result_of(const Collective& collective, const std::vector
 
 // In a memory that holds input and output, a single block of several lies at its rank's place.
 Region region(const Collective& collective, bool is_one_of_several, std::uint64_t size, int rank) {
-    return {is_one_of_several ? static_cast<std::uint64_t>(rank) * collective.count : 0, size};
+    return {is_one_of_several ? own_offset(collective, rank) : 0, size};
 }
 
 }  // namespace

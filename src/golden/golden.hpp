@@ -23,6 +23,9 @@ Bytes input(const Collective& collective, int rank, int nranks, int call);
 std::vector<std::optional<Bytes>> expected(const Collective& collective, int nranks,
                                            const std::vector<Bytes>& inputs);
 
+// Outputs start as this, so that an element that nobody writes is seen; between pieces it stays.
+inline constexpr std::byte kUntouched{0xa5};
+
 // In one memory: which of its elements hold what a rank puts in and what it gets.
 struct Region {
     std::uint64_t offset = 0;

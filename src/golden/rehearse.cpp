@@ -11,9 +11,6 @@
 namespace peal::golden {
 namespace {
 
-// Outputs start as this, so that an element that nobody writes is seen.
-constexpr std::byte kUntouched{0xa5};
-
 // What all ranks get in the call at hand, worked out once.
 class Expectation {
 public:

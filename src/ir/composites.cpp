@@ -40,17 +40,42 @@ Type collective_result(const Call& call) {
     return {};
 }
 
-Type counted_result(const Call& call) {
+Type pairs_result(const Call& call) {
     if (type_of(*operand(call, "counts")).shape.size() != 2) {
         throw Error(Fault::program, fmt::format("{}: counts must be a table of two dimensions: "
                                                 "counts[from, to]",
                                                 call.op));
+    }
+    const ExprPtr sent_at = operand(call, "sent_at");
+    const ExprPtr received_at = operand(call, "received_at");
+    const auto has_pairs = [](const ExprPtr& table) {
+        return table && type_of(*table).shape.size() == 2;
+    };
+    if ((sent_at || received_at) && (!has_pairs(sent_at) || !has_pairs(received_at))) {
+        throw Error(Fault::program,
+                    fmt::format("{}: sent_at and received_at are given together, tables of two "
+                                "dimensions: sent_at[from, to] and received_at[to, from]",
+                                call.op));
     }
     const ExprPtr input = operand(call, "input");
     const ExprPtr output = operand(call, "output");
     if (!input || !output || equal(input, output)) {
         throw Error(Fault::program,
                     fmt::format("{}: there is no in-place form; give input and output", call.op));
+    }
+    return collective_result(call);
+}
+
+Type pieces_result(const Call& call) {
+    if (type_of(*operand(call, "counts")).shape.size() != 1) {
+        throw Error(
+            Fault::program,
+            fmt::format("{}: counts must be a table of one dimension: counts[rank]", call.op));
+    }
+    if (!operand(call, "input") || !operand(call, "output")) {
+        throw Error(
+            Fault::program,
+            fmt::format("{}: there is no form on a window; give input and output", call.op));
     }
     return collective_result(call);
 }
@@ -70,6 +95,8 @@ const OperandSpec kSignal{"signal", signal, read_write};
 const OperandSpec kRoot{"root", index, none};
 const OperandSpec kCounts{"counts", table, none};
 const OperandSpec kInput{"input", memory, read, true};
+const OperandSpec kSentAt{"sent_at", table, none, true};
+const OperandSpec kReceivedAt{"received_at", table, none, true};
 const OperandSpec kOutput{"output", memory, write, true};
 
 OpSpec composite(std::string_view name, std::vector<OperandSpec> operands,
@@ -95,14 +122,23 @@ std::vector<OpSpec> composite_ops() {
             {recipe({"mesh", "tree", "scatter_allgather", "joint", "pipeline", "push", "pull"})}),
         composite(ops::kAllToAll, {kTarget, kSignal, kInput, kOutput},
                   {recipe({"mesh", "pairwise", "pipeline", "push"})}),
-        composite(ops::kAllToAllV, {kTarget, kSignal, kCounts, kInput, kOutput},
-                  {recipe({"mesh", "pipeline", "push"})}, counted_result),
+        composite(ops::kAllToAllV,
+                  {kTarget, kSignal, kCounts, kInput, kOutput, kSentAt, kReceivedAt},
+                  {recipe({"mesh", "pipeline", "push"})}, pairs_result),
+        composite(ops::kAllgatherV, {kTarget, kSignal, kCounts, kInput, kOutput},
+                  {recipe({"mesh", "ring", "pipeline", "push", "pull"})}, pieces_result),
+        composite(ops::kReduceScatterV, {kTarget, kSignal, kCounts, kInput, kOutput},
+                  {reduction(), recipe({"mesh", "ring", "pipeline", "push"})}, pieces_result),
         composite(ops::kReduce, {kTarget, kSignal, kRoot, kInput, kOutput},
                   {reduction(), recipe({"mesh", "pipeline", "push"})}),
         composite(ops::kGather, {kTarget, kSignal, kRoot, kInput, kOutput},
                   {recipe({"mesh", "pipeline", "push"})}),
         composite(ops::kScatter, {kTarget, kSignal, kRoot, kInput, kOutput},
                   {recipe({"mesh", "pipeline", "push"})}),
+        composite(ops::kScan, {kTarget, kSignal, kInput, kOutput},
+                  {reduction(), recipe({"mesh", "pipeline", "push", "pull"})}),
+        composite(ops::kExscan, {kTarget, kSignal, kInput, kOutput},
+                  {reduction(), recipe({"mesh", "pipeline", "push", "pull"})}),
         composite(ops::kBarrier, {kSignal}, {recipe({"mesh", "dissemination"})},
                   [](const Call&) { return Type{}; }),
     };

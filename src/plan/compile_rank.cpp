@@ -24,13 +24,14 @@ struct Form {
     Element element;
     ReduceOp op;
     Placement placement;
+    bool has_offsets;
 
     auto operator<=>(const Form&) const = default;
 };
 
 Form form_of(const Collective& collective) {
-    return {collective.kind, collective.recipe, collective.element, collective.op,
-            collective.placement};
+    return {collective.kind, collective.recipe,      collective.element,
+            collective.op,   collective.placement, !collective.sent_at.empty()};
 }
 
 // As LoweredKernel, but without a source: nobody is told of the lines of a built-in recipe.

@@ -65,6 +65,14 @@ TEST(Meaning, OutOfPlace) {
     EXPECT_THAT(
         outputs(meaning(CollectiveKind::all_to_all_v)),
         ElementsAre("0[0..0) <- 0:0", "0[0..8) <- 1:0", "1[0..4) <- 0:0", "1[4..16) <- 1:8"));
+    EXPECT_THAT(
+        outputs(meaning(CollectiveKind::allgather_v)),
+        ElementsAre("0[0..0) <- 0:0", "0[0..4) <- 1:0", "1[0..0) <- 0:0", "1[0..4) <- 1:0"));
+    EXPECT_THAT(outputs(meaning(CollectiveKind::reduce_scatter_v)),
+                ElementsAre("0[0..0) <- 0:0 1:0", "1[0..4) <- 0:0 1:0"));
+    EXPECT_THAT(outputs(meaning(CollectiveKind::scan)),
+                ElementsAre("0[0..4) <- 0:0", "1[0..4) <- 0:0 1:0"));
+    EXPECT_THAT(outputs(meaning(CollectiveKind::exscan)), ElementsAre("1[0..4) <- 0:0"));
     EXPECT_THAT(outputs(meaning(CollectiveKind::reduce, Placement::separate, 1)),
                 ElementsAre("1[0..4) <- 0:0 1:0"));
     EXPECT_THAT(outputs(meaning(CollectiveKind::gather, Placement::separate, 1)),

@@ -155,11 +155,13 @@ std::vector<Case> cases() {
 void make_several_chunks(Collective& collective, int nranks) {
     const auto p = static_cast<std::uint64_t>(nranks);
     const bool has_block_per_rank = collective.kind == CollectiveKind::reduce_scatter ||
+                                    collective.kind == CollectiveKind::reduce_scatter_v ||
                                     collective.kind == CollectiveKind::all_to_all ||
                                     collective.kind == CollectiveKind::scatter;
     collective.stage_bytes = 4 * p * bytes_of(collective.element);
     collective.count = has_block_per_rank ? 6 : 6 * p;
-    std::fill(collective.counts.begin(), collective.counts.end(), 6);
+    std::fill(collective.counts.begin(), collective.counts.end(),
+              collective.kind == CollectiveKind::allgather_v ? 6 * nranks : 6);
 }
 
 // Each mutant of the plans, which prove themselves, is found or is one of those that order as much.
@@ -195,9 +197,8 @@ TEST_P(Mutation, IsFoundOrEquivalent) {
     collective.kind = GetParam().kind;
     collective.recipe = GetParam().recipe;
     collective.count = static_cast<std::uint64_t>(4 * GetParam().nranks + 3);
-    if (collective.kind == CollectiveKind::all_to_all_v) {
-        for (int i = 0; i < GetParam().nranks * GetParam().nranks; ++i)
-            collective.counts.push_back(2 + i % 3);
+    for (std::size_t i = 0; i < table_entries(collective.kind, GetParam().nranks); ++i) {
+        collective.counts.push_back(2 + static_cast<std::int64_t>(i) % 3);
     }
     if (collective.recipe == "pipeline") make_several_chunks(collective, GetParam().nranks);
     const std::vector<Plan> plans = compile(collective, GetParam().nranks);

@@ -50,8 +50,8 @@ Collective collective_of(const Case& the, std::uint64_t count, int nranks) {
     collective.placement = the.placement;
     collective.count = count;
     collective.root = nranks / 2;
-    for (int pair = 0; the.kind == CollectiveKind::all_to_all_v && pair < nranks * nranks; ++pair) {
-        collective.counts.push_back(static_cast<std::int64_t>(count) * (pair * 5 % 7) / 7);
+    for (std::size_t i = 0; i < table_entries(the.kind, nranks); ++i) {
+        collective.counts.push_back(static_cast<std::int64_t>(count * (i * 5 % 7) / 7));
     }
     return collective;
 }
@@ -71,6 +71,7 @@ std::uint64_t blocks_per_slot(CollectiveKind kind, std::uint64_t nranks) {
         case CollectiveKind::reduce_scatter:
         case CollectiveKind::all_to_all:
         case CollectiveKind::all_to_all_v:
+        case CollectiveKind::reduce_scatter_v:
         case CollectiveKind::scatter: return nranks;
         default: return 1;
     }
@@ -106,6 +107,27 @@ TEST_P(PipelineProof, HoldsForSeveralChunks) {
 
 INSTANTIATE_TEST_SUITE_P(All, RecipeProof, testing::ValuesIn(cases()), case_name);
 INSTANTIATE_TEST_SUITE_P(All, PipelineProof, testing::ValuesIn(pipeline_cases()), case_name);
+
+// Pieces that are not packed: in reverse order, with gaps of different lengths.
+TEST(OffsetsProof, HoldsWhereverPiecesAre) {
+    for (const Recipe& recipe : recipes(CollectiveKind::all_to_all_v)) {
+        for (const int nranks : {2, 3, 4, 8}) {
+            const Case the{CollectiveKind::all_to_all_v, std::string(recipe.mode),
+                           Placement::separate};
+            for (const std::uint64_t stage_bytes : {std::uint64_t{0}, std::uint64_t(16 * nranks)}) {
+                Collective collective = collective_of(the, 9, nranks);
+                collective.stage_bytes = stage_bytes;
+                for (int row = 0; row < nranks; ++row) {
+                    for (int peer = 0; peer < nranks; ++peer) {
+                        collective.sent_at.push_back((nranks - peer) * (10 + row));
+                        collective.received_at.push_back((nranks - peer) * (11 + row) - 5);
+                    }
+                }
+                EXPECT_EQ(fault_of(collective, nranks), "") << recipe.mode << " " << nranks;
+            }
+        }
+    }
+}
 
 // The windows of an open recipe may not be used again at once: the checker sees why.
 TEST(OpenRecipe, NeedsItsWindowsInTurn) {

@@ -104,8 +104,8 @@ std::string refused(const std::vector<std::string>& arguments) {
 TEST(PealBench, BadUsageSaysWhatWasExpected) {
     EXPECT_EQ(refused({"bench", "allsum"}),
               "peal: bench: there is no collective 'allsum'; there are allreduce, reduce_scatter, "
-              "allgather, broadcast, all_to_all, all_to_all_v, reduce, gather, scatter, barrier, "
-              "and 'all'\n");
+              "allgather, broadcast, all_to_all, all_to_all_v, allgather_v, reduce_scatter_v, "
+              "reduce, gather, scatter, scan, exscan, barrier, and 'all'\n");
     EXPECT_EQ(refused({"bench", "-n", "0"}), "peal: bench: -n: expected 1..1024 ranks, found 0\n");
     for (const std::string bytes : {"0", "x", "4k", "1099511627777"}) {
         EXPECT_EQ(refused({"bench", "--bytes", bytes}),

@@ -118,7 +118,8 @@ TEST(PtoBadInput, PortsThatAreMissingOrOfTheWrongSize) {
               "peal: --as allgather: output 'out' of rank 0 has 4 elements, expected 8\n");
     EXPECT_EQ(as("sum", {"in:f32[4]"}),
               "peal: --as: there is no collective 'sum'; choose one of allreduce, reduce_scatter, "
-              "allgather, broadcast, all_to_all, all_to_all_v, reduce, gather, scatter, barrier\n");
+              "allgather, broadcast, all_to_all, all_to_all_v, allgather_v, reduce_scatter_v, "
+              "reduce, gather, scatter, scan, exscan, barrier\n");
 }
 
 TEST(PtoBadInput, RankCounts) {

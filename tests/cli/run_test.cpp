@@ -113,8 +113,8 @@ TEST(PealRun, BadUsageSaysWhatAndWhatToDo) {
         {{"run", "nothing"},
          "peal: 'nothing' is neither a collective nor a .peal or .cpp file; collectives are "
          "allreduce, "
-         "reduce_scatter, allgather, broadcast, all_to_all, all_to_all_v, reduce, gather, scatter, "
-         "barrier\n"},
+         "reduce_scatter, allgather, broadcast, all_to_all, all_to_all_v, allgather_v, "
+         "reduce_scatter_v, reduce, gather, scatter, scan, exscan, barrier\n"},
         {{"run", "missing.peal"}, "peal: cannot read 'missing.peal': No such file or directory\n"},
         {{"run", "examples/composite.peal"},
          "peal: examples/composite.peal has 7 kernels; say which: examples/composite.peal:mesh or "
@@ -130,7 +130,8 @@ TEST(PealRun, BadUsageSaysWhatAndWhatToDo) {
          "peal: --set n: 'x' is not an integer\n"},
         {{"run", "examples/mesh_allreduce.peal", "--expect", "sum"},
          "peal: --expect: there is no collective 'sum'; choose one of allreduce, reduce_scatter, "
-         "allgather, broadcast, all_to_all, all_to_all_v, reduce, gather, scatter, barrier\n"},
+         "allgather, broadcast, all_to_all, all_to_all_v, allgather_v, reduce_scatter_v, reduce, "
+         "gather, scatter, scan, exscan, barrier\n"},
         {{"run", "examples/mesh_allreduce.peal", "--expect", "allgather", "-n", "2"},
          "peal: --expect allgather: output 'out' of rank 0 has 256 elements, expected 512\n"},
         {{"run", "all_to_all_v", "-n", "2", "--set", "counts=1,2,3"},
@@ -138,6 +139,8 @@ TEST(PealRun, BadUsageSaysWhatAndWhatToDo) {
          "3\n"},
         {{"run", "all_to_all_v", "-n", "2", "--set", "counts=1,2,3,-4"},
          "peal: all_to_all_v: counts must not be negative, found -4\n"},
+        {{"run", "allgather_v", "-n", "2", "--set", "counts=1,2,3,4"},
+         "peal: allgather_v: counts must have 2 entries (one for each of 2 ranks), found 4\n"},
         {{"show", "allreduce", "--rank", "4"}, "peal: --rank: expected 0..3, found 4\n"},
         {{"show", "allreduce", "--ir", "--json"},
          "peal: --json goes with --plan; --ir, --lowered, --after and --passes print text\n"},

@@ -48,13 +48,13 @@ std::vector<CollectiveKind> kinds_that(bool (*is_so)(const CollectiveFacts& fact
 TEST(Facts, OfSizes) {
     using Kinds = std::vector<CollectiveKind>;
     EXPECT_EQ(kinds_that([](const auto& facts) { return facts.input_is_larger(); }),
-              (Kinds{reduce_scatter, scatter}));
+              (Kinds{reduce_scatter, reduce_scatter_v, scatter}));
     EXPECT_EQ(kinds_that([](const auto& facts) { return facts.output_is_larger(); }),
-              (Kinds{allgather, gather}));
+              (Kinds{allgather, allgather_v, gather}));
     EXPECT_EQ(kinds_that([](const auto& facts) { return facts.has_blocks(); }),
               (Kinds{reduce_scatter, allgather, all_to_all, gather, scatter}));
     EXPECT_EQ(kinds_that([](const auto& facts) { return facts.is_counted(); }),
-              (Kinds{all_to_all_v}));
+              (Kinds{all_to_all_v, allgather_v, reduce_scatter_v}));
     EXPECT_EQ(kinds_that([](const auto& facts) { return !facts.has_data(); }), (Kinds{barrier}));
 }
 
@@ -67,7 +67,11 @@ TEST(Facts, OfWhoGivesAndGets) {
     EXPECT_EQ(kinds_that([](const auto& facts) { return facts.has_root(); }),
               (Kinds{broadcast, reduce, gather, scatter}));
     EXPECT_EQ(kinds_that([](const auto& facts) { return facts.reduces; }),
-              (Kinds{allreduce, reduce_scatter, reduce}));
+              (Kinds{allreduce, reduce_scatter, reduce_scatter_v, reduce, scan, exscan}));
+    EXPECT_EQ(kinds_that([](const auto& facts) { return facts.gets(1, 1) && !facts.gets(0, 1); }),
+              (Kinds{reduce, gather, exscan}));
+    EXPECT_EQ(kinds_that([](const auto& facts) { return !facts.hears_all(); }),
+              (Kinds{broadcast, reduce, gather, scatter, scan, exscan}));
     EXPECT_FALSE(facts_of(barrier).gives(0, 0));
     EXPECT_FALSE(facts_of(barrier).gets(0, 0));
 }
@@ -77,19 +81,35 @@ TEST(Facts, GiveTheSizesOfBuffers) {
         Collective collective;
         collective.kind = kind;
         collective.count = 7;
-        if (kind == all_to_all_v) collective.counts = {1, 2, 3, 4, 5, 6, 7, 8, 9};
+        for (std::size_t i = 0; i < table_entries(kind, 3); ++i) {
+            collective.counts.push_back(static_cast<std::int64_t>(i) + 1);
+        }
         const auto expected = [&](Share share, std::uint64_t counted) -> std::uint64_t {
             switch (share) {
                 case Share::nothing: return 0;
                 case Share::block: return 7;
                 case Share::blocks: return 21;
                 case Share::counted: return counted;
+                case Share::piece: return 2;
+                case Share::pieces: return 1 + 2 + 3;
             }
             return 0;
         };
         EXPECT_EQ(input_count(collective, 1, 3), expected(facts_of(kind).input, 4 + 5 + 6));
         EXPECT_EQ(output_count(collective, 1, 3), expected(facts_of(kind).output, 2 + 5 + 8));
     }
+}
+
+TEST(Facts, SayWhereTheOwnPartIs) {
+    Collective collective;
+    collective.kind = gather;
+    collective.count = 7;
+    EXPECT_EQ(own_offset(collective, 0), 0U);
+    EXPECT_EQ(own_offset(collective, 2), 14U);
+    collective.kind = allgather_v;
+    collective.counts = {5, 0, 4};
+    EXPECT_EQ(own_offset(collective, 0), 0U);
+    EXPECT_EQ(own_offset(collective, 2), 5U);
 }
 
 TEST(Recipes, SayWhenTheirWindowIsFree) {

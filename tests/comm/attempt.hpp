@@ -37,6 +37,7 @@ public:
                kind == broadcast || kind == all_to_all;
     }
     static std::uint64_t window_size(const Task& task) {
+        if (task.has_pieces()) return task.before(task.nranks);
         const bool blocks = has_input_blocks(task.kind) || has_output_blocks(task.kind);
         return task.count * static_cast<std::uint64_t>(blocks ? task.nranks : 1);
     }
@@ -58,10 +59,13 @@ public:
         std::vector<T> buffer(window_size(task_), element<T>(7));
         const std::span<T> input = input_in(buffer), output = output_in(buffer);
         fill(input);
-        const bool has_single_form =
-            task_.kind != CollectiveKind::gather && task_.kind != CollectiveKind::scatter;
-        comm_.run(has_single_form ? call::in_place(task_.kind, buffer, task_.op, task_.root)
-                                  : call::between(task_.kind, input, output, task_.op, task_.root));
+        const bool has_single_form = task_.kind != CollectiveKind::gather &&
+                                     task_.kind != CollectiveKind::scatter && !task_.has_pieces();
+        Call call = has_single_form
+                        ? call::in_place(task_.kind, buffer, task_.op, task_.root)
+                        : call::between(task_.kind, input, output, task_.op, task_.root);
+        call.counts = task_.counts;
+        comm_.run(call);
         if (gets_output(task_, rank_))
             expect(output, output_of(task_, rank_), "in place");
         else
@@ -76,14 +80,17 @@ public:
 
 private:
     std::span<T> own_block(std::span<T> buffer) const {
+        if (task_.has_pieces()) return buffer.subspan(task_.before(rank_), task_.piece(rank_));
         return buffer.subspan(static_cast<std::size_t>(rank_) * task_.block(), task_.block());
     }
     std::span<T> input_in(std::span<T> buffer) const {
-        const bool smaller = has_output_blocks(task_.kind) && !has_input_blocks(task_.kind);
+        const bool smaller = task_.kind == CollectiveKind::allgather_v ||
+                             (has_output_blocks(task_.kind) && !has_input_blocks(task_.kind));
         return smaller ? own_block(buffer) : buffer;
     }
     std::span<T> output_in(std::span<T> buffer) const {
-        const bool smaller = has_input_blocks(task_.kind) && !has_output_blocks(task_.kind);
+        const bool smaller = task_.kind == CollectiveKind::reduce_scatter_v ||
+                             (has_input_blocks(task_.kind) && !has_output_blocks(task_.kind));
         return smaller ? own_block(buffer) : buffer;
     }
     void fill(std::span<T> input) const {

@@ -150,6 +150,25 @@ TEST(BadArguments, CountsOfAnExchange) {
     EXPECT_EQ(exchange({1, 2, 2, 1}), "all_to_all_v: input: expected f32[3], found f32[2]");
 }
 
+TEST(BadArguments, CountsOfPieces) {
+    const auto gather = [](std::vector<std::int64_t> counts) {
+        return refusal([=](Communicator& comm) {
+            std::vector<float> input(2), output(3);
+            comm.allgather_v(input, output, counts);
+        });
+    };
+    EXPECT_EQ(gather({2, 1, 1}),
+              "allgather_v: counts must have 2 entries (one for each of 2 ranks), found 3");
+    EXPECT_EQ(gather({2, -1}), "allgather_v: counts must not be negative, found -1");
+    EXPECT_EQ(gather({2, 2}), "allgather_v: output: expected f32[4], found f32[3]");
+    EXPECT_EQ(refusal([](Communicator& comm) {
+                  std::vector<float> all(4);
+                  const std::vector<std::int64_t> counts = {2, 2};
+                  comm.allgather_v(std::span(all).subspan(1, 2), all, counts);
+              }),
+              "allgather_v: input and output overlap, but not as an in-place call needs it");
+}
+
 TEST(BadArguments, DistancesOfSignals) {
     for (const std::uint64_t stride : {0, 3, 65}) {
         EXPECT_EQ(refusal([=](Communicator& comm) { comm.signals(4, stride); }),

@@ -34,8 +34,8 @@ Task task_of(CollectiveKind kind, int nranks, std::uint64_t count, unsigned seed
     Task task{.kind = kind, .nranks = nranks, .count = count, .seed = seed};
     task.op = kReduceOps[seed % kReduceOps.size()];
     if (has_root(kind)) task.root = static_cast<int>(seed) % nranks;
-    for (int pair = 0; kind == CollectiveKind::all_to_all_v && pair < nranks * nranks; ++pair) {
-        task.counts.push_back(static_cast<std::int64_t>(count) * (pair * 5 % 7) / 7);
+    for (std::size_t i = 0; i < table_entries(kind, nranks); ++i) {
+        task.counts.push_back(static_cast<std::int64_t>(count * (i * 5 % 7) / 7));
     }
     return task;
 }
@@ -53,7 +53,9 @@ TEST_P(CommunicatorResults, OfEveryTypeAndOperation) {
         for_each_type([&]<class T>(T) {
             for (Task task : {task_of(CollectiveKind::allreduce, comm.nranks(), 0, 5),
                               task_of(CollectiveKind::reduce_scatter, comm.nranks(), 0, 6),
-                              task_of(CollectiveKind::reduce, comm.nranks(), 0, 7)}) {
+                              task_of(CollectiveKind::reduce, comm.nranks(), 0, 7),
+                              task_of(CollectiveKind::scan, comm.nranks(), 0, 8),
+                              task_of(CollectiveKind::exscan, comm.nranks(), 0, 9)}) {
                 task.with_negatives = !std::is_unsigned_v<T>;
                 for (const ReduceOp op : kReduceOps) {
                     task.op = op;
@@ -216,6 +218,15 @@ TEST_P(CommunicatorResults, ByTheNamesOfTheCollectives) {
         std::fill(all.begin(), all.end(), 0);
         comm.all_to_all_v(ranks, all, counts);
         expect(all == std::vector<int>(blocks, comm.rank() + 1), "all_to_all_v");
+        const std::vector<std::int64_t> ones(blocks, 1);
+        comm.allgather_v(one, all, ones);
+        expect(all == ranks, "allgather_v");
+        comm.reduce_scatter_v(ranks, result, ones, ReduceOp::sum);
+        expect(result[0] == p * (comm.rank() + 1), "reduce_scatter_v");
+        comm.scan(one, result, ReduceOp::sum);
+        expect(result[0] == (comm.rank() + 1) * (comm.rank() + 2) / 2, "scan");
+        comm.exscan(result, ReduceOp::max);
+        expect(comm.rank() == 0 || result[0] == comm.rank() * (comm.rank() + 1) / 2, "exscan");
         comm.broadcast(one, root);
         expect(one[0] == p, "broadcast");
         comm.barrier();

@@ -69,6 +69,16 @@ std::vector<Mismatch> mismatches() {
          "broadcast of 3 f32, root 0", "broadcast of 3 f32, root 1"},
         {"RootOfALargeBroadcast", rooted(kBroadcast, 300000, 0), rooted(kBroadcast, 300000, 1),
          "broadcast of 300000 f32, root 0", "broadcast of 300000 f32, root 1"},
+        {"ScanAndExscan",
+         [](Communicator& comm) {
+             std::vector<float> x(3);
+             comm.scan(x);
+         },
+         [](Communicator& comm) {
+             std::vector<float> x(3);
+             comm.exscan(x, ReduceOp::max);
+         },
+         "scan of 3 f32, sum", "exscan of 3 f32, max"},
         {"RootedAndNot", rooted(kBroadcast, 3, 0), allreduce(3), "broadcast of 3 f32, root 0",
          "allreduce of 3 f32, sum"},
         {"WindowSize", make_window, [](Communicator& comm) { comm.window<float>(5); },

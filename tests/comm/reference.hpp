@@ -46,10 +46,21 @@ struct Task {
     std::uint64_t count = 0;
     ReduceOp op = ReduceOp::sum;
     int root = 0;
-    std::vector<std::int64_t> counts = {};  // all_to_all_v
+    std::vector<std::int64_t> counts = {};  // where a table says how much
     unsigned seed = 0;                      // of the inputs
     bool with_negatives = true;
 
+    bool has_pieces() const {
+        return kind == CollectiveKind::allgather_v || kind == CollectiveKind::reduce_scatter_v;
+    }
+    // What the ranks before this one have of all pieces, and what it has.
+    std::size_t before(int rank) const {
+        return static_cast<std::size_t>(
+            std::accumulate(counts.begin(), counts.begin() + rank, std::int64_t{0}));
+    }
+    std::size_t piece(int rank) const {
+        return static_cast<std::size_t>(counts[static_cast<std::size_t>(rank)]);
+    }
     std::size_t block() const { return static_cast<std::size_t>(count); }
     std::int64_t count_between(int from, int to) const {
         return counts[static_cast<std::size_t>(from * nranks + to)];
@@ -71,6 +82,8 @@ inline std::size_t input_size(const Task& task, int rank) {
         for (int to = 0; to < task.nranks; ++to) sum += task.count_between(rank, to);
         return static_cast<std::size_t>(sum);
     }
+    if (task.kind == CollectiveKind::allgather_v) return task.piece(rank);
+    if (task.kind == CollectiveKind::reduce_scatter_v) return task.before(task.nranks);
     const auto blocks = static_cast<std::size_t>(has_input_blocks(task.kind) ? task.nranks : 1);
     return blocks * task.block();
 }
@@ -97,9 +110,10 @@ inline int combined(ReduceOp op, int a, int b) {
     return 0;
 }
 
-inline Numbers combination(const Task& task) {
+// Of the ranks before `end`.
+inline Numbers combination(const Task& task, int end) {
     Numbers result = input_of(task, 0);
-    for (int rank = 1; rank < task.nranks; ++rank) {
+    for (int rank = 1; rank < end; ++rank) {
         const Numbers next = input_of(task, rank);
         for (std::size_t i = 0; i < result.size(); ++i) {
             result[i] = combined(task.op, result[i], next[i]);
@@ -128,6 +142,7 @@ inline Numbers received(const Task& task, int rank) {
 inline bool gets_output(const Task& task, int rank) {
     const bool root_only =
         task.kind == CollectiveKind::reduce || task.kind == CollectiveKind::gather;
+    if (task.kind == CollectiveKind::exscan) return rank > 0;
     return !root_only || rank == task.root;
 }
 
@@ -139,15 +154,19 @@ inline Numbers output_of(const Task& task, int rank) {
     Numbers all;
     switch (task.kind) {
         case allreduce:
-        case reduce: return combination(task);
-        case reduce_scatter: return slice(combination(task), own, task.block());
+        case reduce: return combination(task, task.nranks);
+        case reduce_scatter: return slice(combination(task, task.nranks), own, task.block());
+        case reduce_scatter_v:
+            return slice(combination(task, task.nranks), task.before(rank), task.piece(rank));
+        case scan: return combination(task, rank + 1);
+        case exscan: return combination(task, rank);
         case broadcast: return input_of(task, task.root);
         case scatter: return slice(input_of(task, task.root), own, task.block());
         case all_to_all_v: return received(task, rank);
         case barrier: return {};
         default: break;
     }
-    for (int from = 0; from < task.nranks; ++from) {  // allgather, gather, all_to_all
+    for (int from = 0; from < task.nranks; ++from) {  // allgather, allgather_v, gather, all_to_all
         const Numbers whole = input_of(task, from);
         const Numbers part = task.kind == all_to_all ? slice(whole, own, task.block()) : whole;
         all.insert(all.end(), part.begin(), part.end());

@@ -29,10 +29,8 @@ public:
         task.op = kReduceOps[number(4)];
         task.root = static_cast<int>(number(static_cast<unsigned>(nranks_)));
         task.seed = number(1000);
-        if (task.kind == CollectiveKind::all_to_all_v) {
-            for (int pair = 0; pair < nranks_ * nranks_; ++pair) {
-                task.counts.push_back(number(2) == 0 ? 0 : number(50));
-            }
+        for (std::size_t i = 0; i < table_entries(task.kind, nranks_); ++i) {
+            task.counts.push_back(number(2) == 0 ? 0 : number(50));
         }
         return task;
     }

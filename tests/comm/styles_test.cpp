@@ -32,7 +32,8 @@ struct Styles {
     std::vector<Buffer> expected;  // by rank
 };
 
-const std::vector<std::int64_t> kCounts = {1, 1, 1, 1};
+const std::vector<std::int64_t> kCounts = {1, 1, 1, 1};  // for each pair
+const std::vector<std::int64_t> kEach = {1, 1};          // for each rank
 
 std::vector<Styles> all_styles() {
     using C = Communicator;
@@ -75,6 +76,48 @@ std::vector<Styles> all_styles() {
          [](C& c, In& in, Out& out) { return c.start_all_to_all_v(in, out, kCounts); },
          [](C& c, In& in, Out& out) { return c.prepare_all_to_all_v(in, out, kCounts); },
          {{1, 11}, {2, 12}}},
+        {"allgather_v",
+         1,
+         2,
+         [](C& c, In& in, Out& out) { c.allgather_v(in, out, kEach); },
+         [](C& c, In& in, Out& out) { return c.start_allgather_v(in, out, kEach); },
+         [](C& c, In& in, Out& out) { return c.prepare_allgather_v(in, out, kEach); },
+         {{1, 11}, {1, 11}}},
+        {"reduce_scatter_v",
+         2,
+         1,
+         [](C& c, In& in, Out& out) { c.reduce_scatter_v(in, out, kEach); },
+         [](C& c, In& in, Out& out) { return c.start_reduce_scatter_v(in, out, kEach); },
+         [](C& c, In& in, Out& out) { return c.prepare_reduce_scatter_v(in, out, kEach); },
+         {{12}, {14}}},
+        {"scan",
+         2,
+         2,
+         [](C& c, In& in, Out& out) { c.scan(in, out); },
+         [](C& c, In& in, Out& out) { return c.start_scan(in, out); },
+         [](C& c, In& in, Out& out) { return c.prepare_scan(in, out); },
+         {{1, 2}, {12, 14}}},
+        {"exscan",
+         2,
+         2,
+         [](C& c, In& in, Out& out) { c.exscan(in, out, ReduceOp::max); },
+         [](C& c, In& in, Out& out) { return c.start_exscan(in, out, ReduceOp::max); },
+         [](C& c, In& in, Out& out) { return c.prepare_exscan(in, out, ReduceOp::max); },
+         {{1, 2}, {1, 2}}},
+        {"scan_in_place",
+         0,
+         2,
+         [](C& c, In&, Out& out) { c.scan(out); },
+         [](C& c, In&, Out& out) { return c.start_scan(out); },
+         [](C& c, In&, Out& out) { return c.prepare_scan(out); },
+         {{1, 2}, {12, 14}}},
+        {"exscan_in_place",
+         0,
+         2,
+         [](C& c, In&, Out& out) { c.exscan(out); },
+         [](C& c, In&, Out& out) { return c.start_exscan(out); },
+         [](C& c, In&, Out& out) { return c.prepare_exscan(out); },
+         {{1, 2}, {1, 2}}},
         {"broadcast",
          0,
          2,

@@ -7,6 +7,7 @@
 
 #include <filesystem>
 #include <fstream>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -33,6 +34,10 @@ Shape shape_of(const Rule& rule, std::uint64_t bytes, int nranks) {
     shape.placement = rule.where == Where::window ? Placement::window : Placement::separate;
     if (has_root(rule.kind)) shape.root = nranks / 2;
     shape.count = bytes / kElementBytes;
+    if (facts_of(rule.kind).counts_ranks()) {  // the largest piece is `bytes`
+        shape.counts.assign(static_cast<std::size_t>(nranks), 1);
+        shape.counts[0] = static_cast<std::int64_t>(std::exchange(shape.count, 0));
+    }
     if (rule.kind != CollectiveKind::all_to_all_v) return shape;
     // The rank that gets most gets `bytes` in all.
     shape.counts.assign(static_cast<std::size_t>(nranks * nranks), 1);

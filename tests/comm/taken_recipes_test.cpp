@@ -181,6 +181,39 @@ std::vector<Row> known_rows() {
          staging,
          {16},
          "mesh none to 0, push box to 512, push ring to 32768, pipeline bulk"},
+        {allgather_v,
+         staging,
+         {1, 2},
+         "mesh none to 0, push line to 48, push box to 512, push ring to 1024, pull ring to "
+         "458752, pipeline bulk"},
+        {allgather_v,
+         staging,
+         {3},
+         "mesh none to 0, push line to 48, push box to 512, push ring to 1024, pull box to 1536, "
+         "pull ring to 131072, pipeline bulk"},
+        {allgather_v,
+         staging,
+         {4},
+         "mesh none to 0, push line to 48, push box to 512, push ring to 1024, pull box to 2048, "
+         "pull ring to 131072, pipeline bulk"},
+        {allgather_v,
+         staging,
+         {8},
+         "mesh none to 0, push line to 48, push box to 512, push ring to 1024, pull box to 4096, "
+         "pull ring to 131072, pipeline bulk"},
+        {allgather_v,
+         staging,
+         {16},
+         "mesh none to 0, push line to 48, push box to 512, push ring to 1024, pull box to 8192, "
+         "pull ring to 131072, pipeline bulk"},
+        {reduce_scatter_v,
+         staging,
+         {1, 2, 3, 4, 8},
+         "mesh none to 0, push line to 48, push box to 512, push ring to 65536, pipeline bulk"},
+        {reduce_scatter_v,
+         staging,
+         {16},
+         "mesh none to 0, push line to 48, push box to 512, push ring to 32768, pipeline bulk"},
         {reduce,
          staging,
          {1, 2, 3, 4, 8},
@@ -205,6 +238,56 @@ std::vector<Row> known_rows() {
          staging,
          {16},
          "mesh none to 0, push line to 48, push box to 512, push ring to 32768, pipeline bulk"},
+        {scan,
+         staging,
+         {1, 2},
+         "mesh none to 0, push line to 48, push box to 512, push ring to 1024, pull ring to "
+         "131072, pipeline bulk"},
+        {scan,
+         staging,
+         {3},
+         "mesh none to 0, push line to 48, push box to 512, push ring to 1024, pull box to 1536, "
+         "pull ring to 131072, pipeline bulk"},
+        {scan,
+         staging,
+         {4},
+         "mesh none to 0, push line to 48, push box to 512, push ring to 1024, pull box to 2048, "
+         "pull ring to 131072, pipeline bulk"},
+        {scan,
+         staging,
+         {8},
+         "mesh none to 0, push line to 48, push box to 512, push ring to 1024, pull box to 4096, "
+         "pull ring to 131072, pipeline bulk"},
+        {scan,
+         staging,
+         {16},
+         "mesh none to 0, push line to 48, push box to 512, push ring to 1024, pull box to 8192, "
+         "pull ring to 131072, pipeline bulk"},
+        {exscan,
+         staging,
+         {1, 2},
+         "mesh none to 0, push line to 48, push box to 512, push ring to 1024, pull ring to "
+         "131072, pipeline bulk"},
+        {exscan,
+         staging,
+         {3},
+         "mesh none to 0, push line to 48, push box to 512, push ring to 1024, pull box to 1536, "
+         "pull ring to 131072, pipeline bulk"},
+        {exscan,
+         staging,
+         {4},
+         "mesh none to 0, push line to 48, push box to 512, push ring to 1024, pull box to 2048, "
+         "pull ring to 131072, pipeline bulk"},
+        {exscan,
+         staging,
+         {8},
+         "mesh none to 0, push line to 48, push box to 512, push ring to 1024, pull box to 4096, "
+         "pull ring to 131072, pipeline bulk"},
+        {exscan,
+         staging,
+         {16},
+         "mesh none to 0, push line to 48, push box to 512, push ring to 1024, pull box to 8192, "
+         "pull ring to 131072, pipeline bulk"},
         {barrier, staging, {1, 2, 3, 4, 8, 16}, "mesh none"},
     };
 }
@@ -220,7 +303,7 @@ std::string way_of(CollectiveKind kind, Memory memory, std::uint64_t bytes, int 
         shape.count = bytes / kElementBytes;
     }
     if (facts_of(kind).is_counted()) {
-        shape.counts.assign(static_cast<std::size_t>(nranks * nranks), 0);
+        shape.counts.assign(table_entries(kind, nranks), 0);
         shape.counts[nranks > 1 ? 1 : 0] = static_cast<std::int64_t>(shape.count);
         shape.count = 0;
     }

@@ -6,6 +6,7 @@
 
 #include <gtest/gtest.h>
 
+#include <array>
 #include <random>
 
 #include <fmt/format.h>
@@ -142,22 +143,22 @@ private:
     int meetings_ = 0;
 };
 
-// Mostly calls from one root, which waits for nobody and so runs ahead of the others.
+// Mostly calls in which the first rank, or a root, waits for nobody and so runs ahead of the
+// others.
 class RandomShapes {
 public:
     RandomShapes(unsigned seed, int nranks) : random_(seed), nranks_(nranks) {}
 
     Shape next() {
         Shape shape;
-        shape.kind = random_() % 4 == 0 ? pick(kCollectives) : pick(kFromRoot);
+        shape.kind = random_() % 4 == 0 ? pick(kCollectives) : pick(kOneWay);
         if (shape.kind == CollectiveKind::barrier) return shape;
         shape.element = Element::f32;
         const bool other_root = has_root(shape.kind) && random_() % 8 == 0;
         if (other_root) shape.root = static_cast<int>(random_() % unsigned(nranks_));
-        if (shape.kind == CollectiveKind::all_to_all_v) {
-            for (int i = 0; i < nranks_ * nranks_; ++i) shape.counts.push_back(pick(kPairCounts));
-            return shape;
-        }
+        const std::size_t counts = table_entries(shape.kind, nranks_);
+        for (std::size_t i = 0; i < counts; ++i) shape.counts.push_back(pick(kPairCounts));
+        if (counts > 0) return shape;
         shape.count = pick(kCounts);
         shape.placement = pick(kOfCalls);
         const bool on_window = shape.placement == Placement::window;
@@ -170,7 +171,8 @@ public:
 private:
     static constexpr std::array kOfCalls = {Placement::separate, Placement::in_place,
                                             Placement::window};
-    static constexpr std::array kFromRoot = {CollectiveKind::broadcast, CollectiveKind::scatter};
+    static constexpr std::array kOneWay = {CollectiveKind::broadcast, CollectiveKind::scatter,
+                                           CollectiveKind::exscan};
     static constexpr std::array<std::uint64_t, 10> kCounts = {0,  1,   3,   12,    13,
                                                               50, 100, 300, 70000, 500000};
     static constexpr std::array<std::int64_t, 5> kPairCounts = {0, 0, 1, 7, 40};
@@ -209,12 +211,12 @@ TEST(TurnsProof, HoldsForRandomSequences) {
     EXPECT_GT(meetings, 0);
 }
 
-// From one root. One element rides in a slot's lines, so that only slots come round; several
+// In one direction. One element rides in a slot's lines, so that only slots come round; several
 // hundred are staged in the ring.
-PlacedCalls broadcasts(int nranks, std::uint64_t count, Care care) {
+PlacedCalls one_way(CollectiveKind kind, int nranks, std::uint64_t count, Care care) {
     PlacedCalls calls(nranks, 16384, care);
     for (int i = 0; i < 50; ++i) {
-        calls.add({.kind = CollectiveKind::broadcast,
+        calls.add({.kind = kind,
                    .element = Element::f32,
                    .placement = Placement::in_place,
                    .count = count});
@@ -222,12 +224,18 @@ PlacedCalls broadcasts(int nranks, std::uint64_t count, Care care) {
     return calls;
 }
 
-TEST(TurnsProof, HoldsForCallsInWhichNobodyHearsFromAll) {
+constexpr std::array kOneWay = {CollectiveKind::broadcast, CollectiveKind::scan,
+                                CollectiveKind::exscan};
+
+TEST(TurnsProof, HoldsForCallsInWhichNotEverybodyHearsFromAll) {
     for (int nranks = 2; nranks <= 8; ++nranks) {
         for (const std::uint64_t count : {1, 500}) {
-            const PlacedCalls calls = broadcasts(nranks, count, {});
-            EXPECT_EQ(fault_of(calls.check()), "") << nranks << " ranks, " << count;
-            EXPECT_GE(calls.meetings(), 3);
+            for (const CollectiveKind kind : kOneWay) {
+                const PlacedCalls calls = one_way(kind, nranks, count, {});
+                EXPECT_EQ(fault_of(calls.check()), "")
+                    << name(kind) << ", " << nranks << " ranks, " << count;
+                EXPECT_GE(calls.meetings(), 3);
+            }
         }
     }
 }
@@ -262,8 +270,11 @@ TEST(TurnsProof, FailsWithoutMeetings) {
     for (int nranks = 2; nranks <= 8; ++nranks) {
         for (const std::uint64_t count : {1, 500}) {
             for (const Care careless : {Care{.meets = false}, Care{.knows_who_hears = false}}) {
-                EXPECT_EQ(broadcasts(nranks, count, careless).check().verdict, Verdict::violated)
-                    << nranks << " ranks, " << count;
+                for (const CollectiveKind kind : kOneWay) {
+                    EXPECT_EQ(one_way(kind, nranks, count, careless).check().verdict,
+                              Verdict::violated)
+                        << name(kind) << ", " << nranks << " ranks, " << count;
+                }
             }
         }
     }
@@ -298,6 +309,18 @@ TEST(Turns, RootsThatFollowEachOtherReplaceAMeeting) {
     EXPECT_TRUE(turns.must_meet(0));  // rank 1 was heard in turn 11 for the last time
     take(1);
     EXPECT_FALSE(turns.must_meet(0));
+}
+
+// In one direction and then in the other: a scan, and a broadcast from the last rank.
+TEST(Turns, OfScansReplaceOnlyTheRootsAtTheEnds) {
+    Turns turns(1000, 2);
+    const auto take = [&](SyncPattern sync, int root) {
+        turns.over(turns.take(0).number, sync, root);
+    };
+    for (int turn = 0; turn < 15; ++turn) take(SyncPattern::all_from_below, 0);
+    EXPECT_TRUE(turns.must_meet(0));  // rank 0 has heard from nobody
+    take(SyncPattern::all_from_root, 1);
+    EXPECT_FALSE(turns.must_meet(0));  // all were heard in turn 14 or later
 }
 
 TEST(Turns, ASlotIsKeptForTheMeeting) {

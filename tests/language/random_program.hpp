@@ -131,6 +131,7 @@ private:
             "out = allreduce(inp, data, sig)",
             "data = broadcast(data, sig, root=m)",
             "out = all_to_all_v(inp, grid, sig, counts)",
+            "out = exscan(inp, data, sig, op=min, recipe=pipeline)",
             "barrier(cells, recipe=dissemination)",
             "advance sig by 2",
             "pld.tensor.allgather(grid, sig, output=out, input=inp)",

@@ -27,10 +27,8 @@ TEST(AutoMode, IsTheRecipeThatTheTableNames) {
                     collective.kind = kind;
                     collective.placement = placement;
                     collective.count = facts_of(kind).has_data() ? count : 0;
-                    if (facts_of(kind).is_counted()) {
-                        collective.counts.assign(static_cast<std::size_t>(nranks * nranks), 3);
-                        collective.count = 0;
-                    }
+                    if (facts_of(kind).is_counted()) collective.count = 0;
+                    collective.counts.assign(table_entries(kind, nranks), 3);
                     const std::vector<Plan> chosen = compile(collective, nranks);
                     collective.recipe = choose_recipe(
                         kind, collective.count * bytes_of(collective.element), nranks);

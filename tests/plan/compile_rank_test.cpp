@@ -18,11 +18,10 @@ Collective collective_of(CollectiveKind kind, std::string_view recipe, Placement
     collective.recipe = recipe;
     collective.placement = placement;
     collective.stage_bytes = 4096;
-    if (kind == CollectiveKind::all_to_all_v) {
-        for (int i = 0; i < nranks * nranks; ++i) {
-            collective.counts.push_back((i * 7) % (static_cast<std::int64_t>(count) + 1));
-        }
-    } else if (kind != CollectiveKind::barrier) {
+    for (std::size_t i = 0; i < table_entries(kind, nranks); ++i) {
+        collective.counts.push_back(static_cast<std::int64_t>(i * 7 % (count + 1)));
+    }
+    if (kind != CollectiveKind::barrier) {
         collective.count = count;
     }
     if (has_root(kind)) collective.root = nranks - 1;

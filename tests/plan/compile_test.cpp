@@ -35,9 +35,12 @@ Collective collective_of(CollectiveKind kind, std::string_view recipe, std::uint
 }
 
 // Pairs that send nothing, and pairs that send more than others.
-std::vector<std::int64_t> uneven_counts(int nranks) {
-    std::vector<std::int64_t> counts;
-    for (int pair = 0; pair < nranks * nranks; ++pair) counts.push_back(pair * 5 % 7);
+// None where no table says how much.
+std::vector<std::int64_t> uneven_counts(CollectiveKind kind, int nranks) {
+    std::vector<std::int64_t> counts(table_entries(kind, nranks));
+    for (std::size_t i = 0; i < counts.size(); ++i) {
+        counts[i] = static_cast<std::int64_t>(i * 5 % 7);
+    }
     return counts;
 }
 
@@ -112,9 +115,7 @@ TEST(Compile, FusingKeepsTheEffectOfEveryRecipe) {
                 for (const Placement placement : kPlacements) {
                     if (!offers(kind, recipe.name, placement)) continue;
                     Collective collective = collective_of(kind, recipe.name, 13, placement);
-                    if (kind == CollectiveKind::all_to_all_v) {
-                        collective.counts = uneven_counts(nranks);
-                    }
+                    collective.counts = uneven_counts(kind, nranks);
                     SCOPED_TRACE(std::string(name(kind)) + " " + collective.recipe);
                     CompileOptions unfused;
                     unfused.fuse = false;

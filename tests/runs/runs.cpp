@@ -20,7 +20,7 @@ void read(std::istream& from, Enum& to) {
     to = static_cast<Enum>(number);
 }
 
-std::optional<Collective> collective_of(const std::string& line) {
+std::optional<Collective> collective_of(const std::string& line, int nranks) {
     if (line == "-") return std::nullopt;
     std::istringstream from(line);
     Collective collective;
@@ -32,7 +32,17 @@ std::optional<Collective> collective_of(const std::string& line) {
     read(from, collective.placement);
     from >> collective.stage_bytes;
     using Counts = std::istream_iterator<std::int64_t>;
-    collective.counts.assign(Counts(from), Counts());
+    std::vector<std::int64_t> tables{Counts(from), Counts()};  // as many as there are, in a row
+    const auto take = [&](std::vector<std::int64_t>& table) {
+        const auto end =
+            tables.begin() + static_cast<std::ptrdiff_t>(
+                                 std::min(tables.size(), table_entries(collective.kind, nranks)));
+        table.assign(tables.begin(), end);
+        tables.erase(tables.begin(), end);
+    };
+    take(collective.counts);
+    take(collective.sent_at);
+    take(collective.received_at);
     return collective;
 }
 
@@ -43,7 +53,7 @@ PlanSet read_set(const fs::path& file) {
     std::getline(from, line);
     set.nranks = std::stoi(line);
     std::getline(from, line);
-    set.collective = collective_of(line);
+    set.collective = collective_of(line, set.nranks);
     set.json.assign(std::istreambuf_iterator<char>(from), {});
     // Nobody uses the window of some recipes again before all have returned: where a call finds its
     // memory sees to that (src/comm/turns.hpp, proved for itself).

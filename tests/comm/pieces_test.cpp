@@ -1,0 +1,192 @@
+// SPDX-License-Identifier: Apache-2.0
+// all_to_all_v where each rank knows its own pieces only, and where they are.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <numeric>
+#include <random>
+#include <stdexcept>
+
+#include "comm/attempt.hpp"
+#include "comm/outcomes.hpp"
+
+namespace peal::comm {
+namespace pieces_test {
+
+using Numbers = std::vector<std::int64_t>;
+using test::Ranks;
+using test::told;
+using test::told_by;
+using testing::Each;
+
+// The same on every rank that begins with the same seed.
+struct Exchange {
+    Exchange(unsigned seed, int nranks, int most) : random(seed), ranks(nranks) {
+        for (int pair = 0; pair < nranks * nranks; ++pair) {
+            counts.push_back(random() % 4 == 0 ? 0 : static_cast<int>(random() % unsigned(most)));
+        }
+    }
+    std::int64_t count(int from, int to) const {
+        return counts[static_cast<std::size_t>(from * ranks + to)];
+    }
+    Numbers sent_by(int rank) const {
+        Numbers list;
+        for (int to = 0; to < ranks; ++to) list.push_back(count(rank, to));
+        return list;
+    }
+    Numbers received_by(int rank) const {
+        Numbers list;
+        for (int from = 0; from < ranks; ++from) list.push_back(count(from, rank));
+        return list;
+    }
+    static std::int32_t value(int from, int to, std::int64_t i) {
+        return from * 10000 + to * 1000 + static_cast<std::int32_t>(i % 1000);
+    }
+
+    std::mt19937 random;
+    int ranks;
+    Numbers counts;
+};
+
+// Pieces in any order, with gaps before and between them; and how much room they take.
+Numbers scattered(const Numbers& counts, std::mt19937& random, std::size_t& room) {
+    std::vector<std::size_t> order(counts.size());
+    std::iota(order.begin(), order.end(), std::size_t{0});
+    std::shuffle(order.begin(), order.end(), random);
+    Numbers offsets(counts.size());
+    std::int64_t at = 0;
+    for (const std::size_t peer : order) {
+        at += random() % 4;
+        offsets[peer] = at;
+        at += counts[peer];
+    }
+    room = static_cast<std::size_t>(at) + random() % 3;
+    return offsets;
+}
+
+void expect(bool holds, const char* what) {
+    if (!holds) throw std::runtime_error(what);
+}
+
+constexpr std::int32_t kUntouched = -7;
+
+void fill(std::vector<std::int32_t>& buffer, const Numbers& counts, const Numbers& offsets,
+          const std::function<std::int32_t(int peer, std::int64_t i)>& value) {
+    for (std::size_t peer = 0; peer < counts.size(); ++peer) {
+        for (std::int64_t i = 0; i < counts[peer]; ++i) {
+            buffer[static_cast<std::size_t>(offsets[peer] + i)] = value(static_cast<int>(peer), i);
+        }
+    }
+}
+
+// One exchange in the three styles. Ranks differ in whether they say where their pieces are.
+void exchange(Communicator& comm, unsigned seed, int most) {
+    const int rank = comm.rank();
+    const Exchange the(seed, comm.nranks(), most);
+    std::mt19937 own(seed * 31 + static_cast<unsigned>(rank));
+    const Numbers sent = the.sent_by(rank), received = the.received_by(rank);
+    std::size_t given = 0, got = 0;
+    Numbers sent_at = scattered(sent, own, given), received_at = scattered(received, own, got);
+    const bool is_packed = (seed + static_cast<unsigned>(rank)) % 3 == 0;
+    if (is_packed) {
+        std::exclusive_scan(sent.begin(), sent.end(), sent_at.begin(), std::int64_t{0});
+        std::exclusive_scan(received.begin(), received.end(), received_at.begin(), std::int64_t{0});
+    }
+    std::vector<std::int32_t> input(given, 0), expected(got, kUntouched);
+    fill(input, sent, sent_at, [&](int to, std::int64_t i) { return the.value(rank, to, i); });
+    fill(expected, received, received_at,
+         [&](int from, std::int64_t i) { return the.value(from, rank, i); });
+    const Pieces gives{sent, is_packed ? std::span<const std::int64_t>() : sent_at};
+    const Pieces gets{received, is_packed ? std::span<const std::int64_t>() : received_at};
+    std::vector<std::int32_t> called(got, kUntouched), started = called, prepared = called;
+    comm.all_to_all_v(input, called, gives, gets);
+    expect(called == expected, "called");
+    comm.start_all_to_all_v(input, started, gives, gets).wait();
+    expect(started == expected, "started");
+    Prepared often = comm.prepare_all_to_all_v(input, prepared, gives, gets);
+    for (int i = 0; i < 3; ++i) often.run();
+    expect(prepared == expected, "prepared");
+}
+
+class LocalPieces : public testing::TestWithParam<std::tuple<Ranks, int>> {};
+
+TEST_P(LocalPieces, ComeToWhereTheyAreWanted) {
+    test::run_ranks(std::get<0>(GetParam()), std::get<1>(GetParam()), [](Communicator& comm) {
+        unsigned seed = 0;
+        for (const int most : {2, 20, 200, 5000}) {
+            for (int i = 0; i < 6; ++i) exchange(comm, ++seed, most);
+        }
+        exchange(comm, ++seed, 150000);
+    });
+}
+
+INSTANTIATE_TEST_SUITE_P(All, LocalPieces,
+                         testing::Combine(testing::Values(Ranks::threads, Ranks::processes),
+                                          testing::Values(1, 2, 3, 5)),
+                         [](const auto& info) {
+                             const bool threads = std::get<0>(info.param) == Ranks::threads;
+                             return fmt::format("{}{}", std::get<1>(info.param),
+                                                threads ? "threads" : "processes");
+                         });
+
+// All are told, and may go on.
+TEST(LocalCounts, ThatDoNotAgreeAreToldToAll) {
+    EXPECT_THAT(told(3,
+                     [](Communicator& comm) {
+                         const Numbers sent = {1, 1, 1};
+                         Numbers received = {1, 1, 1};
+                         if (comm.rank() == 2) received[0] = 4;
+                         std::vector<float> in(3), out(6);
+                         const std::string message = told_by(
+                             [&] { comm.all_to_all_v(in, out, Pieces{sent}, Pieces{received}); });
+                         comm.barrier();
+                         throw Error(Fault::usage, message);
+                     }),
+                Each("all_to_all_v: rank 0 sends 1 elements to rank 2, which expects 4"));
+}
+
+std::string refusal(const Pieces& sent, const Pieces& received, std::size_t inputs = 4,
+                    std::size_t outputs = 4) {
+    const std::vector<std::string> messages = told(2, [&](Communicator& comm) {
+        std::vector<float> in(inputs), out(outputs);
+        const std::string message = told_by([&] { comm.all_to_all_v(in, out, sent, received); });
+        comm.barrier();
+        throw Error(Fault::usage, message);
+    });
+    EXPECT_EQ(messages[0], messages[1]);
+    return messages[0];
+}
+
+TEST(LocalCounts, ThatCannotBeAreRefusedBeforeAnybodyIsTold) {
+    const Numbers two = {2, 2}, three = {1, 1, 1}, negative = {2, -2}, none = {};
+    const Numbers apart = {0, 2}, overlapping = {0, 1}, outside = {0, 3}, below = {-1, 2};
+    EXPECT_EQ(refusal({two}, {two}), "");
+    EXPECT_EQ(refusal({three}, {two}),
+              "all_to_all_v: counts of what is sent must have 2 entries (one for each of 2 ranks), "
+              "found 3");
+    EXPECT_EQ(refusal({two}, {none}),
+              "all_to_all_v: counts of what is received must have 2 entries (one for each of 2 "
+              "ranks), found 0");
+    EXPECT_EQ(refusal({negative}, {two}),
+              "all_to_all_v: counts of what is sent must not be negative, found -2");
+    EXPECT_EQ(refusal({two, three}, {two}),
+              "all_to_all_v: offsets of what is sent must have 2 entries (one for each of 2 "
+              "ranks), found 3");
+    EXPECT_EQ(refusal({two, below}, {two}),
+              "all_to_all_v: offsets of what is sent must not be negative, found -1");
+    EXPECT_EQ(
+        refusal({two}, {two, outside}),
+        "all_to_all_v: what is received from rank 1, 2 elements at 3, is not in the buffer of "
+        "4 elements");
+    EXPECT_EQ(refusal({two}, {two}, 3),
+              "all_to_all_v: what is sent to rank 1, 2 elements at 2, is not in the buffer of 3 "
+              "elements");
+    EXPECT_EQ(refusal({two, overlapping}, {two, apart}), "");  // what is read may overlap
+    EXPECT_EQ(refusal({two}, {two, overlapping}),
+              "all_to_all_v: what is received from ranks 0 and 1 overlaps");
+    EXPECT_EQ(refusal({two}, {two}, 8, 8), "");  // buffers may be larger
+}
+
+}  // namespace pieces_test
+}  // namespace peal::comm
