@@ -15,9 +15,10 @@ namespace peal {
 // Plans with pipes stay as their author wrote them.
 Plan fuse(Plan plan) {
     if (uses_pipes(plan)) return plan;
-    rename_tiles(plan);
-    drop_dead_tiles(plan.instructions);
-    sink(plan);
+    TileBlocks blocks(plan.instructions);
+    rename_tiles(plan, blocks);
+    drop_dead_tiles(plan.instructions, blocks);
+    sink(plan, blocks);
     hoist(plan);
     place_tiles(plan);
     for (Instruction& instruction : plan.instructions) instruction.joined = false;

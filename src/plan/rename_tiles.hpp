@@ -2,6 +2,7 @@
 #pragma once
 
 #include "peal/plan.hpp"
+#include "plan/tile_blocks.hpp"
 
 namespace peal {
 
@@ -12,6 +13,8 @@ namespace peal {
 // becomes t0 <- x; u0 <- y; t1 <- t0, u0; u1 <- z; t2 <- t1, u1. Writes whose bytes are read
 // together, or added to, stay together and keep their places relative to each other. So every read
 // finds the bytes that the same writes left, and no instruction is added or moved.
-void rename_tiles(Plan& plan);
+//
+// `blocks` are those of the plan, before and after.
+void rename_tiles(Plan& plan, TileBlocks& blocks);
 
 }  // namespace peal

@@ -8,7 +8,6 @@
 #include "plan/access.hpp"
 #include "plan/notes.hpp"
 #include "plan/range_index.hpp"
-#include "plan/tile_blocks.hpp"
 
 namespace peal {
 namespace {
@@ -17,7 +16,8 @@ constexpr std::uint32_t kNoWork = UINT32_MAX;
 
 class Sinker {
 public:
-    explicit Sinker(Plan& plan) : plan_(plan), blocks_(plan.instructions), tiles_(blocks_.size()) {
+    Sinker(Plan& plan, const TileBlocks& blocks)
+        : plan_(plan), blocks_(blocks), tiles_(blocks_.size()) {
         for (std::size_t b = 0; b < tiles_.size(); ++b) tiles_[b].uses_left = blocks_[b].reads;
     }
 
@@ -268,7 +268,7 @@ private:
     }
 
     Plan& plan_;
-    TileBlocks blocks_;
+    const TileBlocks& blocks_;
     std::vector<Tile> tiles_;  // by block
     std::vector<Held> held_;
     RangeIndex reads_;  // memory that held work reads
@@ -278,6 +278,6 @@ private:
 
 }  // namespace
 
-void sink(Plan& plan) { Sinker(plan).run(); }
+void sink(Plan& plan, const TileBlocks& blocks) { Sinker(plan, blocks).run(); }
 
 }  // namespace peal

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "peal/plan.hpp"
+#include "plan/tile_blocks.hpp"
 
 namespace peal {
 
@@ -15,7 +16,7 @@ namespace peal {
 // notify or a wait either, because a peer may write there afterwards. Work that can go no further
 // stays in its tile at that point. Writes do not move.
 //
-// The plan has no dead tiles and no pipes.
-void sink(Plan& plan);
+// The plan has no dead tiles and no pipes; `blocks` are those that it has before.
+void sink(Plan& plan, const TileBlocks& blocks);
 
 }  // namespace peal
