@@ -3,10 +3,12 @@
 // plain, started, prepared, and on two communicators at once.
 #include <gtest/gtest.h>
 
+#include <array>
 #include <deque>
 #include <optional>
 #include <random>
 #include <thread>
+#include <utility>
 
 #include "comm/attempt.hpp"
 
@@ -194,7 +196,8 @@ TEST_P(Sequences, InWindowsThatComeAndGo) {
                 changes = std::move(next);
             }
             places.push_back(changes->on(0));
-            for (const Window<std::int32_t>* window : {&stays, &*changes, &*changes}) {
+            for (const Window<std::int32_t>* window :
+                 std::array{&stays, &std::as_const(*changes), &std::as_const(*changes)}) {
                 std::fill(window->span().begin(), window->span().end(), i + comm.rank());
                 comm.allreduce(*window);
                 for (const std::int32_t found : window->span()) {
