@@ -21,9 +21,10 @@ constexpr int kSamples = 101;
 constexpr std::uint64_t kSmallCount = 1000;
 constexpr std::uint64_t kLargeCount = (64 << 20) / sizeof(float);
 
-constexpr double kFirstLimit = 300;        // us, with lowering
-constexpr double kShapeLimit = 30;         // us, for a short plan
-constexpr double kInstructionLimit = 0.4;  // us for each instruction of a long one
+// us
+constexpr double kFirstLimit = 50;  // with lowering
+constexpr double kShapeLimit = 30;  // for a short plan
+constexpr double kLongLimit = 300;  // for a long one between two ranks
 
 double median(std::vector<double> times) {
     const auto middle = times.begin() + static_cast<std::ptrdiff_t>(times.size() / 2);
@@ -60,11 +61,12 @@ double first_call(Collective collective) {
 struct NewShape {
     double time = 0;
     std::size_t instructions = 0;
-
-    double limit() const {
-        return std::max(kShapeLimit, kInstructionLimit * static_cast<double>(instructions));
-    }
 };
+
+// The number of instructions grows with the ranks, and so may the time.
+double limit_of(std::uint64_t count, int nranks) {
+    return count == kSmallCount ? kShapeLimit : kLongLimit * nranks / 2;
+}
 
 NewShape new_shape(Collective collective, std::uint64_t count, int nranks) {
     NewShape result;
@@ -97,7 +99,8 @@ void measure(CollectiveKind kind, const Recipe& recipe, Placement placement) {
         for (const std::uint64_t count : {kSmallCount, kLargeCount}) {
             const NewShape shape = new_shape(collective, count, nranks);
             fmt::print("{:<44} {} ranks {:>5} instructions {:>8.1f} us  {}\n", title, nranks,
-                       shape.instructions, shape.time, verdict(shape.time, shape.limit()));
+                       shape.instructions, shape.time,
+                       verdict(shape.time, limit_of(count, nranks)));
         }
     }
     std::fflush(stdout);

@@ -28,8 +28,9 @@ Rule reach_rule(CollectiveKind kind, int max_ranks, std::string recipe) {
     return {kind, Where::staging, max_ranks, Rule::kAny, std::move(recipe), 0, true};
 }
 
-Rule window_rule(CollectiveKind kind, std::uint64_t max_bytes, std::string recipe) {
-    return {kind, Where::window, kMaxRanks, max_bytes, std::move(recipe), 0, false};
+Rule window_rule(CollectiveKind kind, std::uint64_t max_bytes, std::string recipe,
+                 int max_ranks = kMaxRanks, std::uint64_t stage_bytes = 0) {
+    return {kind, Where::window, max_ranks, max_bytes, std::move(recipe), stage_bytes, false};
 }
 
 std::vector<Rule> all_rules() {
@@ -116,11 +117,24 @@ std::vector<Rule> all_rules() {
         private_rule(exscan, 128 * kKiB, "pull"),
         private_rule(exscan, any, "pipeline", 1 * kMiB),
         private_rule(barrier, any, "mesh"),
+        // On a window peers read and write the data itself, unless there is so little that it is
+        // sooner sent than asked for; in an all_to_all each block is in the way of another.
+        window_rule(allreduce, 512, "push", 2),
+        window_rule(allreduce, any, "direct", 2),
         window_rule(allreduce, 256, "push"),
+        window_rule(allreduce, 4 * kKiB, "pull"),
         window_rule(allreduce, any, "direct"),
+        window_rule(reduce_scatter, 1 * kKiB, "push"),
         window_rule(reduce_scatter, any, "mesh"),
+        window_rule(allgather, 256, "push"),
+        window_rule(allgather, any, "mesh", 2),
+        window_rule(allgather, 4 * kKiB, "pull"),
         window_rule(allgather, any, "mesh"),
+        window_rule(broadcast, 2 * kKiB, "mesh"),
+        window_rule(broadcast, any, "joint", 2),
         window_rule(broadcast, any, "mesh"),
+        window_rule(all_to_all, 16 * kKiB, "push"),
+        window_rule(all_to_all, 1 * kMiB, "pipeline", kMaxRanks, 1 * kMiB),
         window_rule(all_to_all, any, "mesh"),
     };
 }

@@ -48,7 +48,7 @@ public:
     Progress& progress() { return progress_; }
     void run(const Call& call, CallSite at) {
         Remembered& last = remembered_[place_of(call)];
-        if (!last.is_for(call) || last.at != at) [[unlikely]]
+        if (!last.is_for(call) || last.at != at || !is_of_window(last.request, call)) [[unlikely]]
             remember(call, at, last);
         progress_.run(last.request);
     }
@@ -74,24 +74,33 @@ private:
         Request request;
         CallSite at;
 
-        // A window or a table of counts may have changed behind its address.
+        // All but the window. A table of counts may have changed behind its address.
         bool is_for(const Call& other) const {
             return routine != nullptr && call.input == other.input && call.output == other.output &&
                    call.input_count == other.input_count &&
                    call.output_count == other.output_count && call.element == other.element &&
                    call.output_element == other.output_element && call.op == other.op &&
                    call.root == other.root && call.single == other.single &&
-                   call.kind == other.kind && other.window == nullptr && call.window == nullptr &&
-                   other.counts.empty();
+                   call.kind == other.kind && other.counts.empty();
         }
     };
     static constexpr std::size_t kRemembered = 64;
     static std::size_t place_of(const Call& call) {
-        const auto line = reinterpret_cast<std::uintptr_t>(call.output) / kCacheLineBytes;
+        const void* data = call.window != nullptr ? call.window : call.output;
+        const auto line = reinterpret_cast<std::uintptr_t>(data) / kCacheLineBytes;
         return (static_cast<std::size_t>(call.kind) + 17 * static_cast<std::size_t>(call.root) +
                 5 * line) %
                kRemembered;
     }
+    // The request is for the window of the call, or neither has one. Another window may be behind
+    // the same address, but no other of this communicator's has its number.
+    bool is_of_window(const Request& request, const Call& call) const {
+        const std::uint64_t number = request.window.number;
+        if (call.window == nullptr) return number == 0;
+        return number != 0 && number_of(*call.window) == number;
+    }
+    // 0: it is another communicator's.
+    std::uint64_t number_of(const WindowMemory& window) const;
     void remember(const Call& call, CallSite at, Remembered& last);
 
     const std::uint64_t extent_;

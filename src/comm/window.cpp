@@ -77,6 +77,11 @@ WindowMemory Communicator::signals(std::uint64_t n, std::uint64_t cell_stride, C
 
 namespace comm {
 
+std::uint64_t Group::number_of(const WindowMemory& window) const {
+    const WindowState& state = Inside::of(window);
+    return state.group == id() ? state.number : 0;
+}
+
 Symmetric symmetric(const WindowMemory& window, const Group& group) {
     const WindowState& state = Inside::of(window);
     if (state.group != group.id()) {

@@ -2,6 +2,8 @@
 #include "ir/effects.hpp"
 
 #include <set>
+#include <unordered_set>
+#include <utility>
 
 #include "ir/fields.hpp"
 #include "peal/ops.hpp"
@@ -14,6 +16,29 @@ void note(bool& flag, Span& at, Span span) {
     flag = true;
 }
 
+class CallList {
+public:
+    void operator()(const StmtPtr& stmt) { add_below(*stmt); }
+    void operator()(const VarPtr&) {}
+    void operator()(const ExprPtr& expr) {
+        const bool is_shared = expr.use_count() > 1;
+        if (is_leaf(*expr) || (is_shared && !seen_.insert(expr.get()).second)) return;
+        if (const auto* call = as<Call>(expr)) calls_.push_back(call);
+        add_below(*expr);
+    }
+
+    template <class T>
+    void add_below(const T& value) {
+        for_each_child<Types::skip>(value, *this);
+    }
+
+    std::vector<const Call*> take() && { return std::move(calls_); }
+
+private:
+    std::vector<const Call*> calls_;
+    std::unordered_set<const Expr*> seen_;
+};
+
 class Collector {
 public:
     explicit Collector(const Program& program) : program_(program) {}
@@ -24,9 +49,7 @@ public:
         walk_stmts(kernel.body, [&](const StmtPtr& stmt) {
             if (const auto* call = as<Invoke>(stmt)) add_invoke(*call, usage);
         });
-        walk_exprs<Types::skip>(kernel.body, [&](const ExprPtr& expr) {
-            if (const auto* call = as<Call>(expr)) add_call(*call, usage);
-        });
+        for (const Call* call : calls_of(kernel.body)) add_call(*call, usage);
         open_.erase(kernel.name);
         return usage;
     }
@@ -82,6 +105,12 @@ private:
 };
 
 }  // namespace
+
+std::vector<const Call*> calls_of(const Block& block) {
+    CallList calls;
+    calls.add_below(block);
+    return std::move(calls).take();
+}
 
 Direction Usage::direction() const {
     if (written) return read ? Direction::inout : Direction::out;

@@ -4,10 +4,15 @@
 
 #include <map>
 #include <string>
+#include <vector>
 
 #include "peal/ir.hpp"
 
 namespace peal::ir {
+
+// Every call of a block once, parents before children. Nodes are shared, and the tree of what is
+// shared can be many times as large.
+std::vector<const Call*> calls_of(const Block& block);
 
 struct Usage {
     bool read = false;

@@ -69,6 +69,12 @@ decltype(auto) dispatch(const Node& node, Visitor&& visitor) {
     return visitor(node);
 }
 
+// It has no operands.
+inline bool is_leaf(const Expr& expr) {
+    return expr.kind == ExprKind::int_const || expr.kind == ExprKind::float_const ||
+           expr.kind == ExprKind::var;
+}
+
 // Whether a walk goes into the types of variables and calls, where the expressions of shapes are.
 enum class Types : std::uint8_t { skip, enter };
 
@@ -138,18 +144,32 @@ T map_children(const T& value, Rewrite&& rewrite) {
     }
 }
 
-// The same, for a node behind a pointer; the node itself when none of its children changes.
+// The same, for a node behind a pointer; the node itself when none of its children changes. Most do
+// not: a copy is begun at the first that does.
 template <class Base, class Rewrite>
 std::shared_ptr<const Base> map_node(const std::shared_ptr<const Base>& node, Rewrite&& rewrite) {
     return dispatch(*node, [&](const auto& concrete) -> std::shared_ptr<const Base> {
         using Node = std::remove_cvref_t<decltype(concrete)>;
-        bool changed = false;
-        Node mapped = map_children(concrete, [&](const auto& child) {
+        std::size_t same = 0;  // children before the first that changes
+        std::shared_ptr<const void> first;
+        for_each_child(concrete, [&](const auto& child) {
+            if (first) return;
             auto result = rewrite(child);
-            changed = changed || result != child;
-            return result;
+            if (result == child) {
+                ++same;
+            } else {
+                first = std::move(result);
+            }
         });
-        return changed ? std::make_shared<const Node>(std::move(mapped)) : node;
+        if (!first) return node;
+        std::size_t next = 0;
+        return std::make_shared<const Node>(map_children(concrete, [&](const auto& child) {
+            using Child = std::remove_cvref_t<decltype(child)>;
+            const std::size_t index = next++;
+            if (index < same) return child;
+            if (index > same) return Child(rewrite(child));
+            return std::static_pointer_cast<typename Child::element_type>(first);
+        }));
     });
 }
 

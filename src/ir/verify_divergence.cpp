@@ -2,10 +2,13 @@
 // A collective is entered by all ranks or by none; a generation advances alike on all. So neither
 // may stand inside control flow that can differ between ranks. Scalars and tables are the same on
 // every rank by contract; what differs is `rank` and whatever is computed from it.
+#include <algorithm>
 #include <set>
+#include <unordered_map>
 
 #include <fmt/format.h>
 
+#include "ir/effects.hpp"
 #include "ir/fields.hpp"
 #include "ir/verify.hpp"
 #include "peal/ops.hpp"
@@ -20,11 +23,9 @@ bool is_collective(const Call& call) {
 
 bool has_collective(const Kernel& kernel, const Program& program, std::set<std::string>& seen) {
     if (!seen.insert(kernel.name).second) return false;
-    bool found = false;
-    walk_exprs<Types::skip>(kernel.body, [&](const ExprPtr& expr) {
-        const auto* call = as<Call>(expr);
-        found = found || (call && is_collective(*call));
-    });
+    const std::vector<const Call*> calls = calls_of(kernel.body);
+    bool found = std::any_of(calls.begin(), calls.end(),
+                             [](const Call* call) { return is_collective(*call); });
     walk_stmts(kernel.body, [&](const StmtPtr& stmt) {
         const auto* call = as<Invoke>(stmt);
         const Kernel* callee = call ? program.find(call->kernel) : nullptr;
@@ -45,17 +46,19 @@ public:
     }
 
 private:
-    bool differs(const ExprPtr& expr) const {
-        bool found = false;
-        const auto look = [&](const ExprPtr& node) {
-            const auto* call = as<Call>(node);
-            const auto* var = as<Var>(node);
-            found = found || (call && call->op == ops::kRank) ||
-                    (var && differing_.contains(var->name));
-        };
-        look(expr);
-        walk_exprs<Types::skip>(*expr, look);
-        return found;
+    // Nodes are shared. What differs does so for good; what does not is looked at again when more
+    // variables do.
+    bool differs(const ExprPtr& expr) {
+        if (const auto* var = as<Var>(expr)) return differing_.contains(var->name);
+        if (is_leaf(*expr)) return false;
+        Answer& answer = answers_[expr.get()];
+        if (answer.differs || answer.known == differing_.size() + 1) return answer.differs;
+        answer.known = differing_.size() + 1;
+        const auto* call = as<Call>(expr);
+        bool found = call && call->op == ops::kRank;
+        for_each_child<Types::skip>(*expr,
+                                    [&](const auto& child) { found = found || differs(child); });
+        return answers_[expr.get()].differs = found;
     }
 
     void taint(const VarPtr& var, bool differs) {
@@ -134,7 +137,12 @@ private:
 
     const Program& program_;
     Findings& findings_;
-    std::set<std::string> differing_;
+    std::set<std::string_view> differing_;
+    struct Answer {
+        bool differs = false;
+        std::size_t known = 0;  // how many variables differed, plus one
+    };
+    std::unordered_map<const Expr*, Answer> answers_;
     const Span* inside_ = nullptr;  // the innermost divergent statement around
 };
 

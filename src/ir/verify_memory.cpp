@@ -35,15 +35,14 @@ void check_signal_use(const Param& param, const Usage& use, Findings& findings) 
 }
 
 // A set wipes whatever adds arrived before it, so which counts survive depends on the schedule.
-void check_mixed_notifies(const Kernel& kernel, Findings& findings) {
-    std::map<std::string, Span> sets, adds;
-    walk_exprs<Types::skip>(kernel.body, [&](const ExprPtr& expr) {
-        const auto* call = as<Call>(expr);
-        if (!call || call->op != ops::kNotify) return;
+void check_mixed_notifies(const std::vector<const Call*>& calls, Findings& findings) {
+    std::map<std::string_view, Span> sets, adds;
+    for (const Call* call : calls) {
+        if (call->op != ops::kNotify) continue;
         const auto* signal = as<Var>(operand(*call, "signal"));
-        if (!signal) return;
+        if (!signal) continue;
         (word(*call, "op") == "set" ? sets : adds).emplace(signal->name, call->span);
-    });
+    }
     for (const auto& [signal, span] : adds) {
         const auto it = sets.find(signal);
         if (it == sets.end()) continue;
@@ -60,27 +59,23 @@ bool is_in_place(const OperandSpec& a, const OperandSpec& b) {
 }
 
 // Collectives move data between their operands in an order of their own.
-void check_composite_aliases(const Kernel& kernel, Findings& findings) {
-    walk_exprs<Types::skip>(kernel.body, [&](const ExprPtr& expr) {
-        const auto* call = as<Call>(expr);
-        const OpSpec* spec = call ? find_op(call->op) : nullptr;
-        if (!spec || !spec->composite) return;
-        for (std::size_t i = 0; i < call->operands.size(); ++i) {
-            for (std::size_t j = i + 1; j < call->operands.size(); ++j) {
-                const auto* a = as<Var>(call->operands[i]);
-                const auto* b = as<Var>(call->operands[j]);
-                if (!a || !b || a->name != b->name || !a->type.is_memory()) continue;
-                if (is_in_place(spec->operands[i], spec->operands[j])) continue;
-                findings.error(
-                    call->span,
-                    fmt::format("'{}' is both {} and {} of {}", a->name, spec->operands[i].name,
-                                spec->operands[j].name, call->op),
-                    spec->operands[j].kind == OperandKind::signal
-                        ? "data and signals need windows of their own"
-                        : "leave input and output out to work in place on the target");
-            }
+void check_composite_aliases(const Call& call, Findings& findings) {
+    const OpSpec* spec = find_op(call.op);
+    if (!spec || !spec->composite) return;
+    for (std::size_t i = 0; i < call.operands.size(); ++i) {
+        for (std::size_t j = i + 1; j < call.operands.size(); ++j) {
+            const auto* a = as<Var>(call.operands[i]);
+            const auto* b = as<Var>(call.operands[j]);
+            if (!a || !b || a->name != b->name || !a->type.is_memory()) continue;
+            if (is_in_place(spec->operands[i], spec->operands[j])) continue;
+            findings.error(call.span,
+                           fmt::format("'{}' is both {} and {} of {}", a->name,
+                                       spec->operands[i].name, spec->operands[j].name, call.op),
+                           spec->operands[j].kind == OperandKind::signal
+                               ? "data and signals need windows of their own"
+                               : "leave input and output out to work in place on the target");
         }
-    });
+    }
 }
 
 }  // namespace
@@ -93,8 +88,9 @@ void verify_memory(const Kernel& kernel, const Program& program, Findings& findi
         check_direction(param, it->second, findings);
         check_signal_use(param, it->second, findings);
     }
-    check_mixed_notifies(kernel, findings);
-    check_composite_aliases(kernel, findings);
+    const std::vector<const Call*> calls = calls_of(kernel.body);
+    check_mixed_notifies(calls, findings);
+    for (const Call* call : calls) check_composite_aliases(*call, findings);
 }
 
 }  // namespace peal::ir

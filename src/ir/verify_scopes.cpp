@@ -51,15 +51,29 @@ private:
 
     void open(const Var& var) {
         const Type*& type = in_scope_[var.name];
-        opened_.push_back({var.name, type});
+        opened_.push_back({var.name, type, checked_.size()});
         type = &var.type;
     }
 
     // Ends the scope of everything that was opened after the first `outer` variables.
     void close(std::size_t outer) {
+        if (opened_.size() > outer) forget_checked(opened_[outer].checked);
         for (; opened_.size() > outer; opened_.pop_back()) {
             in_scope_[opened_.back().name] = opened_.back().before;
         }
+    }
+
+    // Nodes are shared: what was checked is right wherever the same variables are in scope. False
+    // if it was.
+    bool is_unchecked(const ExprPtr& expr) {
+        if (expr.use_count() == 1) return true;
+        if (!is_checked_.insert(expr.get()).second) return false;
+        checked_.push_back(expr.get());
+        return true;
+    }
+
+    void forget_checked(std::size_t kept) {
+        for (; checked_.size() > kept; checked_.pop_back()) is_checked_.erase(checked_.back());
     }
 
     void check_param(const Param& param) {
@@ -188,8 +202,9 @@ private:
     }
 
     void check_expr(const ExprPtr& expr) {
-        if (const auto* fold = as<Fold>(expr)) return check_fold(*fold);
         if (const auto* var = as<Var>(expr)) return check_var(*var);
+        if (is_leaf(*expr) || !is_unchecked(expr)) return;
+        if (const auto* fold = as<Fold>(expr)) return check_fold(*fold);
         if (const auto* binary = as<Binary>(expr)) check_binary(*binary);
         if (const auto* call = as<Call>(expr)) check_call(*call);
         // Types are checked where variables are defined; only operands are visited here.
@@ -253,7 +268,8 @@ private:
 
     struct Opened {
         std::string_view name;
-        const Type* before;  // what the name meant outside
+        const Type* before;   // what the name meant outside
+        std::size_t checked;  // how many nodes were
     };
 
     const Kernel& kernel_;
@@ -261,6 +277,8 @@ private:
     std::unordered_set<std::string_view> names_;
     std::unordered_map<std::string_view, const Type*> in_scope_;
     std::vector<Opened> opened_;
+    std::vector<const Expr*> checked_;  // shared nodes, in order
+    std::unordered_set<const Expr*> is_checked_;
 };
 
 }  // namespace

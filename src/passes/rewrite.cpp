@@ -39,6 +39,7 @@ public:
         return result;
     }
     ExprPtr operator()(const ExprPtr& expr) {
+        if (expr.use_count() == 1) return rewrite_(map_node(expr, *this));
         const auto it = done_.find(expr.get());
         if (it != done_.end()) return it->second;
         ExprPtr result = rewrite_(map_node(expr, *this));

@@ -2,14 +2,12 @@
 #include "plan/fuse_steps.hpp"
 
 #include "plan/access.hpp"
-#include "plan/tile_blocks.hpp"
 
 namespace peal::plan {
 namespace {
 
 // One pass; whether there was anything to drop.
-bool drop_once(std::vector<Instruction>& instructions) {
-    const TileBlocks blocks(instructions);
+bool drop_once(std::vector<Instruction>& instructions, const TileBlocks& blocks) {
     std::vector<std::uint32_t> reads(blocks.size());
     for (std::size_t b = 0; b < blocks.size(); ++b) reads[b] = blocks[b].reads;
 
@@ -44,9 +42,8 @@ bool drop_once(std::vector<Instruction>& instructions) {
 }  // namespace
 
 // What is left may fall into smaller blocks, some of which nobody reads.
-void drop_dead_tiles(std::vector<Instruction>& instructions) {
-    while (drop_once(instructions)) {
-    }
+void drop_dead_tiles(std::vector<Instruction>& instructions, TileBlocks& blocks) {
+    while (drop_once(instructions, blocks)) blocks = TileBlocks(instructions);
 }
 
 }  // namespace peal::plan

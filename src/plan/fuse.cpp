@@ -14,9 +14,10 @@ Plan fuse(Plan plan) {
     if (!plan::is_in_order(plan)) return plan;
     const plan::Sharing sharing = plan::sharing_of(plan);
     plan::change_lanes(plan, [&](Plan& lane) {
-        plan::rename_tiles(lane);
-        plan::drop_dead_tiles(lane.instructions);
-        plan::sink(lane, sharing);
+        plan::TileBlocks blocks(lane.instructions);
+        plan::rename_tiles(lane, blocks);
+        plan::drop_dead_tiles(lane.instructions, blocks);
+        plan::sink(lane, sharing, blocks);
         plan::hoist(lane, sharing);
         plan::place_tiles(lane);
     });

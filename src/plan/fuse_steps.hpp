@@ -3,6 +3,7 @@
 #pragma once
 
 #include "plan/access.hpp"
+#include "plan/tile_blocks.hpp"
 
 namespace peal::plan {
 
@@ -13,11 +14,14 @@ namespace peal::plan {
 // becomes t0 <- x; u0 <- y; t1 <- t0, u0; u1 <- z; t2 <- t1, u1. Writes whose bytes are read
 // together, or added to, stay together and keep their places relative to each other. So every read
 // finds the bytes that the same writes left, and no instruction is added or moved.
-void rename_tiles(Plan& plan);
+//
+// `blocks` are those of the plan, before and after.
+void rename_tiles(Plan& plan, TileBlocks& blocks);
 
 // Without the work whose result nobody reads: writes of tile blocks that are never read, and what
-// only they needed; and without work on no bytes.
-void drop_dead_tiles(std::vector<Instruction>& instructions);
+// only they needed; and without work on no bytes. `blocks` are those of the instructions, before
+// and after.
+void drop_dead_tiles(std::vector<Instruction>& instructions, TileBlocks& blocks);
 
 // Work on tiles moves down to where its result is used, and joins the user:
 //
@@ -29,8 +33,9 @@ void drop_dead_tiles(std::vector<Instruction>& instructions);
 // shared do not pass a notify or a wait either, because somebody may write there afterwards. Work
 // that can go no further stays in its tile at that point. Writes do not move.
 //
-// The plan has one lane, or is one of several, no dead tiles and no pipes.
-void sink(Plan& plan, Sharing sharing);
+// The plan has one lane, or is one of several, no dead tiles and no pipes; `blocks` are those that
+// it has before.
+void sink(Plan& plan, Sharing sharing, const TileBlocks& blocks);
 
 // Stores of whole tiles move up to the work that yields the tile, which then writes to memory
 // itself:

@@ -6,7 +6,6 @@
 
 #include "plan/access.hpp"
 #include "plan/interval_map.hpp"
-#include "plan/tile_blocks.hpp"
 
 namespace peal::plan {
 namespace {
@@ -133,8 +132,10 @@ private:
 
 }  // namespace
 
-void rename_tiles(Plan& plan) {
-    if (!TileBlocks(plan.instructions).are_values()) Renamer(plan).run();
+void rename_tiles(Plan& plan, TileBlocks& blocks) {
+    if (blocks.are_values()) return;
+    Renamer(plan).run();
+    blocks = TileBlocks(plan.instructions);
 }
 
 }  // namespace peal::plan

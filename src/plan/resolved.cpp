@@ -46,9 +46,15 @@ Primitive primitive_of(std::string_view op) {
 }
 
 constexpr Slot kNoSlot = UINT32_MAX;
+constexpr std::size_t kUsualNodes = 256;
 
 class Resolver {
 public:
+    Resolver() {
+        done_.reserve(kUsualNodes);
+        known_.reserve(kUsualNodes);
+    }
+
     ResolvedKernel run(const ir::Program& program, const ir::Kernel& kernel) {
         ResolvedKernel result;
         result.origin = &kernel;

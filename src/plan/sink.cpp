@@ -8,7 +8,6 @@
 #include "plan/access.hpp"
 #include "plan/notes.hpp"
 #include "plan/range_index.hpp"
-#include "plan/tile_blocks.hpp"
 
 namespace peal::plan {
 namespace {
@@ -17,8 +16,8 @@ constexpr std::uint32_t kNoWork = UINT32_MAX;
 
 class Sinker {
 public:
-    Sinker(Plan& plan, Sharing sharing)
-        : plan_(plan), sharing_(sharing), blocks_(plan.instructions), tiles_(blocks_.size()) {
+    Sinker(Plan& plan, Sharing sharing, const TileBlocks& blocks)
+        : plan_(plan), sharing_(sharing), blocks_(blocks), tiles_(blocks_.size()) {
         for (std::size_t b = 0; b < tiles_.size(); ++b) tiles_[b].uses_left = blocks_[b].reads;
     }
 
@@ -272,7 +271,7 @@ private:
 
     Plan& plan_;
     Sharing sharing_;
-    TileBlocks blocks_;
+    const TileBlocks& blocks_;
     std::vector<Tile> tiles_;  // by block
     std::vector<Held> held_;
     RangeIndex reads_;  // memory that held work reads
@@ -282,6 +281,8 @@ private:
 
 }  // namespace
 
-void sink(Plan& plan, Sharing sharing) { Sinker(plan, sharing).run(); }
+void sink(Plan& plan, Sharing sharing, const TileBlocks& blocks) {
+    Sinker(plan, sharing, blocks).run();
+}
 
 }  // namespace peal::plan

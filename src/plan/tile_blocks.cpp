@@ -78,11 +78,23 @@ bool TileBlocks::are_values() const {
                        [](const TileBlock& block) { return block.is_value; });
 }
 
+// Where it begins, if it is in any.
+bool TileBlocks::holds(std::size_t block, std::uint64_t offset) const {
+    return block < blocks_.size() && blocks_[block].begin <= offset &&
+           (block + 1 == blocks_.size() || offset < blocks_[block + 1].begin);
+}
+
 std::uint32_t TileBlocks::of(const Range& range) const {
+    for (const std::size_t near : {last_, last_ + 1, last_ - 1, last_ + 2, last_ - 2}) {
+        if (!holds(near, range.offset)) continue;
+        last_ = near;
+        return static_cast<std::uint32_t>(near);
+    }
     const auto after = std::upper_bound(
         blocks_.begin(), blocks_.end(), range.offset,
         [](std::uint64_t offset, const TileBlock& block) { return offset < block.begin; });
-    return static_cast<std::uint32_t>(after - blocks_.begin() - 1);
+    last_ = static_cast<std::size_t>(after - blocks_.begin()) - 1;
+    return static_cast<std::uint32_t>(last_);
 }
 
 bool TileBlocks::is_whole_value(const Range& range) const {

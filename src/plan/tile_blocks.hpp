@@ -34,7 +34,10 @@ public:
     bool is_whole_value(const Range& range) const;
 
 private:
+    bool holds(std::size_t block, std::uint64_t offset) const;
+
     std::vector<TileBlock> blocks_;  // by begin
+    mutable std::size_t last_ = 0;   // that was asked for: the next is near it
 };
 
 }  // namespace peal::plan

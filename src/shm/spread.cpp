@@ -4,6 +4,7 @@
 #include <sched.h>
 
 #include <algorithm>
+#include <tuple>
 #include <vector>
 
 namespace peal::shm {
@@ -56,7 +57,8 @@ bool look_around(World& world, int rank) {
     for (int core = 0; core < CPU_SETSIZE; ++core) {
         if (CPU_ISSET(core, &mask)) may_use.push_back(core);
     }
-    const int core = better_core(cores_of_ranks(world), rank, may_use);
+    static const Topology topology = topology_of_machine();
+    const int core = better_core(cores_of_ranks(world), rank, may_use, topology);
     if (core < 0) return false;
     cpu_set_t there;
     CPU_ZERO(&there);
@@ -69,15 +71,22 @@ bool look_around(World& world, int rank) {
 
 }  // namespace
 
-int better_core(std::span<const int> cores, int rank, std::span<const int> may_use) {
+int better_core(std::span<const int> cores, int rank, std::span<const int> may_use,
+                const Topology& topology) {
     const int mine = cores[static_cast<std::size_t>(rank)];
     if (mine < 0) return -1;
     const auto ranks_on = [&](int core) { return std::count(cores.begin(), cores.end(), core); };
+    // Less is better.
+    const auto merit = [&](int core) {
+        const auto beside = std::count_if(cores.begin(), cores.end(), [&](int other) {
+            return other >= 0 && topology.same_physical(core, other);
+        });
+        return std::tuple(ranks_on(core), !topology.same_node(core, mine), beside);
+    };
     int best = -1;
     for (const int core : may_use) {
-        const bool is_better =
-            ranks_on(core) + 2 <= ranks_on(mine) && (best < 0 || ranks_on(core) < ranks_on(best));
-        if (is_better) best = core;
+        if (ranks_on(core) + 2 > ranks_on(mine)) continue;
+        if (best < 0 || merit(core) < merit(best)) best = core;
     }
     return best;
 }

@@ -8,17 +8,23 @@
 // may still be moved: the cores that it may use are set to one, and at once to what they were. (Who
 // changes them from outside just then is overruled.) A rank never goes to a core that its user
 // keeps it from.
+//
+// Of cores that are equally empty it takes one of its own memory node, where its pages are, and of
+// those one whose physical core has the fewest ranks. It does not move for these reasons alone: a
+// core that looks free may be a stranger's, and the scheduler knows better.
 #pragma once
 
 #include <span>
 
+#include "shm/topology.hpp"
 #include "shm/world.hpp"
 
 namespace peal::shm {
 
-// Where this rank should go, -1 if it should stay: to the emptiest core that it may use, if its own
-// has two ranks more. `cores[r]` is the core of rank r, -1 if it is not known.
-int better_core(std::span<const int> cores, int rank, std::span<const int> may_use);
+// Where this rank should go, -1 if it should stay: to the best of the emptiest cores that it may
+// use, if its own has two ranks more. `cores[r]` is the core of rank r, -1 if it is not known.
+int better_core(std::span<const int> cores, int rank, std::span<const int> may_use,
+                const Topology& topology);
 
 // Notes the core of this rank, and every now and then sees to it that the ranks are spread. For a
 // rank that yields; it may take some microseconds.

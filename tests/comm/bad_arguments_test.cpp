@@ -184,6 +184,26 @@ TEST(BadArguments, WindowsOfOthers) {
                   part.allreduce(comm.window<float>(4));
               }),
               "the window belongs to another communicator");
+    // Though its number is the same, and the line, and the address.
+    EXPECT_EQ(refusal([](Communicator& comm) {
+                  Communicator part = comm.split(0);
+                  Window<float> window = comm.window<float>(4);
+                  for (int i = 0; i < 3; ++i) {
+                      if (i == 2) window = part.window<float>(4);
+                      comm.allreduce(window);
+                  }
+              }),
+              "the window belongs to another communicator");
+    EXPECT_EQ(refusal([](Communicator& comm) {
+                  Communicator part = comm.split(0);
+                  const Window<float> window = part.window<float>(0);
+                  for (int i = 0; i < 2; ++i) {
+                      Call call = call::allreduce(window);
+                      if (i == 0) call.window = nullptr;
+                      comm.run(call);
+                  }
+              }),
+              "the window belongs to another communicator");
     EXPECT_EQ(refusal([](Communicator& comm) { comm.window<float>(4).on(2); }),
               "window: rank must be 0..1, found 2");
 }

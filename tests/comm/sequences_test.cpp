@@ -3,9 +3,12 @@
 // plain, started, prepared, and on two communicators at once.
 #include <gtest/gtest.h>
 
+#include <array>
 #include <deque>
+#include <optional>
 #include <random>
 #include <thread>
+#include <utility>
 
 #include "comm/attempt.hpp"
 
@@ -174,6 +177,33 @@ TEST_P(Sequences, OfPreparedCalls) {
             from_first.run();
             ASSERT_EQ(a[0], i);
         }
+    });
+}
+
+// The same line calls in one window and another, some of them behind one address, in turn with a
+// call that differs in the window alone.
+TEST_P(Sequences, InWindowsThatComeAndGo) {
+    on_ranks([](Communicator& comm) {
+        const int sum = comm.nranks() * (comm.nranks() - 1) / 2;
+        const Window<std::int32_t> stays = comm.window<std::int32_t>(5);
+        std::optional<Window<std::int32_t>> changes;
+        std::vector<std::byte*> places;
+        for (int i = 0; i < 60; ++i) {
+            if (i % 3 == 0) {
+                Window<std::int32_t> next = comm.window<std::int32_t>(5);
+                changes = std::move(next);
+            }
+            places.push_back(changes->on(0));
+            for (const Window<std::int32_t>* window :
+                 std::array{&stays, &std::as_const(*changes), &std::as_const(*changes)}) {
+                std::fill(window->span().begin(), window->span().end(), i + comm.rank());
+                comm.allreduce(*window);
+                for (const std::int32_t found : window->span()) {
+                    ASSERT_EQ(found, comm.nranks() * i + sum);
+                }
+            }
+        }
+        EXPECT_NE(places.front(), places[3]) << "the next window is made before the last one goes";
     });
 }
 

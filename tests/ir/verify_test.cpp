@@ -61,6 +61,40 @@ TEST(Verify, DefinitionInABlockEndsWithIt) {
                 ElementsAre("error: 'x' is not defined here"));
 }
 
+// One node in two places is right in one and wrong in the other.
+TEST(Verify, ASharedNodeIsCheckedInEachScope) {
+    const VarPtr x = index_var("x");
+    const ExprPtr shared = x + 1;
+    Block body;
+    body.stmts = {let(x, integer(1)), let(index_var("y"), shared), let(index_var("z"), shared)};
+    EXPECT_THAT(messages(kernel_with({for_loop(index_var("i"), integer(0), integer(2), {}, body),
+                                      let(index_var("w"), shared)})),
+                ElementsAre("error: 'x' is not defined here"));
+}
+
+// What a loop carries becomes different between ranks in its second round, and the shared node with
+// it.
+TEST(Verify, ASharedNodeDivergesWithItsVariables) {
+    const auto loop_that_yields = [](const auto& next) {
+        const VarPtr carried = index_var("c");
+        const ExprPtr shared = carried + 1;
+        const ExprPtr sig = var("sig", {Type::Kind::window, Element::i32, {nranks()}});
+        Block branch, body;
+        branch.stmts = {eval(make_call(ops::kAdvance, {sig, integer(1)}, {}))};
+        body.stmts = {let(index_var("same"), shared),
+                      if_else(Less(shared, integer(5)), {}, branch, {})};
+        body.yields = {next(shared)};
+        return for_loop(index_var("i"), integer(0), integer(2),
+                        {{carried, integer(0), index_var("after")}}, body);
+    };
+    EXPECT_THAT(messages(kernel_with({loop_that_yields([](const ExprPtr& c) { return c; })})),
+                IsEmpty());
+    EXPECT_THAT(
+        messages(kernel_with({loop_that_yields([](const ExprPtr& c) { return c + rank(); })})),
+        ElementsAre("error: pld.system.advance stands inside control flow that differs between "
+                    "ranks (line 0)"));
+}
+
 TEST(Verify, IntegersOfAllWidthsAreOneType) {
     Block narrow, wide;
     narrow.yields = {var("w", {Type::Kind::scalar, Element::i32, {}})};

@@ -8,6 +8,8 @@
 #include <fstream>
 #include <string>
 
+#include "shm/made_up_root.hpp"
+
 namespace peal::shm {
 namespace machine_test {
 
@@ -17,24 +19,12 @@ constexpr std::uint64_t kMebibyte = 1 << 20;
 
 std::string mebibytes(std::uint64_t n) { return std::to_string(n * kMebibyte); }
 
-// A root directory with the files that a test puts there.
-class MemoryOfTheMachine : public ::testing::Test {
+class MemoryOfTheMachine : public MadeUpRoot {
 protected:
     void SetUp() override {
-        fs::path pattern = fs::temp_directory_path() / "peal-root-XXXXXX";
-        std::string path = pattern.string();
-        ASSERT_NE(mkdtemp(path.data()), nullptr);
-        root_ = path;
+        MadeUpRoot::SetUp();
         write("proc/meminfo", "MemTotal:  8388608 kB\nMemAvailable:  4194304 kB\n");
     }
-    void TearDown() override { fs::remove_all(root_); }
-
-    void write(const std::string& path, const std::string& text) const {
-        fs::create_directories((root_ / path).parent_path());
-        std::ofstream(root_ / path) << text;
-    }
-
-    fs::path root_;
 };
 
 TEST_F(MemoryOfTheMachine, IsWhatIsAvailableWhereNoGroupBoundsIt) {

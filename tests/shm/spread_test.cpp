@@ -5,16 +5,20 @@
 #include <gtest/gtest.h>
 #include <sched.h>
 
+#include <algorithm>
 #include <vector>
 
 namespace peal::shm {
 namespace spread_test {
 
+const Topology kUnknown;
+
 // Where each rank would go, with the others where they are.
-std::vector<int> moves(const std::vector<int>& cores, const std::vector<int>& may_use) {
+std::vector<int> moves(const std::vector<int>& cores, const std::vector<int>& may_use,
+                       const Topology& topology = kUnknown) {
     std::vector<int> list;
     for (std::size_t rank = 0; rank < cores.size(); ++rank) {
-        list.push_back(better_core(cores, static_cast<int>(rank), may_use));
+        list.push_back(better_core(cores, static_cast<int>(rank), may_use, topology));
     }
     return list;
 }
@@ -48,20 +52,85 @@ TEST(BetterCore, UnknownCoresDoNotCount) {
     EXPECT_THAT(moves({1, -1, -1, 1}, {0, 1}), ElementsAre(0, -1, -1, 0));
 }
 
+// Two nodes of two physical cores with two hyper-threads each, counted as Linux often does: first
+// one thread of every physical core, then the others.
+//
+//   node            0       1
+//   physical core   0   1   2   3
+//   threads        0 4 1 5 2 6 3 7
+Topology two_nodes() {
+    std::vector<Topology::Core> cores;
+    for (int core = 0; core < 8; ++core) cores.push_back({core % 4, core % 4 / 2});
+    return Topology(cores);
+}
+const std::vector<int> kAllEight = {0, 1, 2, 3, 4, 5, 6, 7};
+
+TEST(BetterCore, OfItsOwnNode) {
+    EXPECT_THAT(moves({0, 0}, kAllEight, two_nodes()), Each(1));
+    EXPECT_THAT(moves({3, 3}, kAllEight, two_nodes()), Each(2));
+    EXPECT_THAT(moves({7, 7}, {0, 1, 6, 7}, two_nodes()), Each(6));
+}
+
+TEST(BetterCore, OfAPhysicalCoreWithFewerRanks) {
+    EXPECT_THAT(moves({0, 0, 1}, kAllEight, two_nodes()), ElementsAre(5, 5, -1))
+        << "in the node every physical core has a rank: the emptier one";
+    EXPECT_THAT(moves({4, 4}, {0, 4, 5}, two_nodes()), Each(5)) << "not the thread beside its own";
+}
+
+TEST(BetterCore, OfAnotherNodeIfItsOwnIsFull) {
+    EXPECT_THAT(moves({0, 0, 1, 4, 5}, kAllEight, two_nodes()), ElementsAre(2, 2, -1, -1, -1));
+    EXPECT_THAT(moves({0, 0, 1, 4, 5, 2}, kAllEight, two_nodes()),
+                ElementsAre(3, 3, -1, -1, -1, -1))
+        << "there too a physical core for itself";
+}
+
+// The scheduler spreads what is alone on its core.
+TEST(BetterCore, NotForAHyperThreadOrANodeAlone) {
+    EXPECT_THAT(moves({0, 4}, kAllEight, two_nodes()), Each(-1));
+    EXPECT_THAT(moves({0, 3}, kAllEight, two_nodes()), Each(-1));
+}
+
+// The ranks' cores in base `count`, as many as there are digits.
+std::vector<int> start_of(unsigned number, std::size_t ranks, int count) {
+    std::vector<int> cores;
+    for (; cores.size() < ranks; number /= static_cast<unsigned>(count)) {
+        cores.push_back(static_cast<int>(number % static_cast<unsigned>(count)));
+    }
+    return cores;
+}
+
+// Moves one after the other, until nobody wants to; false if that is never.
+bool settle(std::vector<int>& cores, const std::vector<int>& may_use, const Topology& topology) {
+    for (std::size_t turn = 0, still = 0; turn < 100; ++turn) {
+        const std::size_t rank = turn % cores.size();
+        const int core = better_core(cores, static_cast<int>(rank), may_use, topology);
+        if (core >= 0) cores[rank] = core;
+        still = core >= 0 ? 0 : still + 1;
+        if (still == cores.size()) return true;
+    }
+    return false;
+}
+
 // Whatever the start, moves one after the other end with even ranks.
 TEST(BetterCore, MovesComeToAnEnd) {
     for (unsigned start = 0; start < 3 * 3 * 3 * 3 * 3; ++start) {
-        std::vector<int> cores;
-        for (unsigned digits = start; cores.size() < 5; digits /= 3) {
-            cores.push_back(static_cast<int>(digits % 3));
-        }
-        for (std::size_t turn = 0; turn < 25; ++turn) {
-            const auto rank = turn % cores.size();
-            const int core = better_core(cores, static_cast<int>(rank), std::vector{0, 1, 2});
-            if (core >= 0) cores[rank] = core;
-        }
+        std::vector<int> cores = start_of(start, 5, 3);
+        ASSERT_TRUE(settle(cores, {0, 1, 2}, kUnknown));
         for (const int core : {0, 1, 2}) {
             EXPECT_THAT(std::count(cores.begin(), cores.end(), core), testing::AnyOf(1, 2));
+        }
+    }
+}
+
+TEST(BetterCore, MovesEndWithACoreForEachAndInTheNodeOfTheStart) {
+    for (unsigned start = 0; start < 8 * 8 * 8 * 8; ++start) {
+        const std::vector<int> before = start_of(start, 4, 8);
+        std::vector<int> cores = before;
+        ASSERT_TRUE(settle(cores, kAllEight, two_nodes()));
+        for (std::size_t rank = 0; rank < cores.size(); ++rank) {
+            EXPECT_EQ(std::count(cores.begin(), cores.end(), cores[rank]), 1);
+            EXPECT_TRUE(two_nodes().same_node(cores[rank], before[rank]))
+                << "four ranks have room in any node";
         }
     }
 }
