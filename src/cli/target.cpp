@@ -167,8 +167,9 @@ Option* add_target_options(Command& command, TargetOptions& options) {
     command.add_option("--dtype", options.element,
                        "f16 bf16 f32 f64 i8 i16 i32 i64 u8 u16 u32 u64 (default f32)");
     command.add_option("--op", options.op, "sum prod max min (default sum)");
-    command.add_option("--root", options.root, "root rank (default 0)")
-        ->when_given([&options] { options.root_given = true; });
+    command.add_option("--root", options.root, "root rank (default 0)")->when_given([&options] {
+        options.root_given = true;
+    });
     command.add_option("--set", options.settings,
                        "symbol, scalar or table: name=value, name=1,2,3,4");
     command.add_option("-p,--platform", options.platform, "host a2a3sim a5sim (default host)");
