@@ -12,6 +12,7 @@
 #include <chrono>
 #include <cstdint>
 #include <memory>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -81,10 +82,33 @@ struct Parameter {
     bool operator==(const Parameter&) const = default;
 };
 
+std::string_view name(Parameter::Kind kind);  // "in", "nranks"
+
 // "in:f32[256]", "out:f32[64*P]", "window:f32[256]+signals:2x16", "scalar:7", "nranks", "rank",
-// "context", "generation". Sizes are integer expressions in P, the number of ranks. Throws
-// Error(usage).
-Parameter parameter_from(std::string_view text, int nranks);
+// "context", "generation". Sizes and scalars are integer expressions with + - * / %, min, max,
+// log2, P, the number of ranks, and names that have values. Throws Error(usage).
+Parameter parameter_from(std::string_view text, int nranks, const Bindings& names = {});
+
+// The names that a parameter makes use of, without P.
+std::set<std::string> names_in(std::string_view parameter);
+
+// What the source of a kernel says of itself, so that nobody has to type it:
+//
+//   // peal: --arg in:f32[n]      what it is, in words
+//   // peal: --as allreduce
+//
+// One option and its value to a line; what follows them is for people.
+struct Declared {
+    std::vector<std::string> arguments;  // --arg, in order
+    std::string as;                      // --as, or empty
+    std::string op;                      // --op
+    std::vector<std::string> settings;   // --set name=value
+};
+// Throws Error(usage) if the file cannot be read and Error(program) for a line that says anything
+// else.
+Declared declared_in(const std::string& path);
+// A line of it.
+std::string declaration(std::string_view option, std::string_view value, std::string_view words);
 
 // The seeds' argument list for a collective: in, out, window, nranks, (broadcast: the root,)
 // context, and behind them the generation for kernels that look for it. `collective.count` is the
@@ -124,15 +148,17 @@ DeviceRules rules_of(Device device);
 struct Emitted {
     std::string kernel;         // C++ source of the kernel
     std::string orchestration;  // C++ source of the shim that submits it
-    // Its arguments as --arg takes them, with the program's symbols and scalars in their places:
-    // "in:f32[n]", "window:f32[n]+signals:Px16", "scalar:root".
+    // Its arguments, with the program's symbols and scalars in their places: "in:f32[n]",
+    // "window:f32[n]+signals:Px16", "scalar:root". The kernel declares them, too.
     std::vector<std::string> parameters;
 };
 
 // A PTO kernel in C++ for one kernel of a program, for all ranks and rank counts. Composite
-// operations are lowered first. Throws Error(program) for what a device cannot do: the message
-// names the line and says what to write instead.
-Emitted emit(const ir::Program& program, std::string_view kernel, Device device);
+// operations are lowered first. The kernel's source declares its arguments, and what `more` says of
+// its meaning and of values. Throws Error(program) for what a device cannot do: the message names
+// the line and says what to write instead.
+Emitted emit(const ir::Program& program, std::string_view kernel, Device device,
+             const Declared& more = {});
 
 // The arguments of the emitted kernel for these sizes and scalars, as trace() takes them.
 std::vector<Parameter> parameters_of(const ir::Program& program, std::string_view kernel,

@@ -218,8 +218,9 @@ std::vector<CheckSubject> subjects_of(const CheckCommand& command) {
         refuse_pto_options(command.target);
         subject.points.emplace_back(0, 0);  // the file knows
     } else if (is_pto_kernel(target)) {
-        subject.pto_kernel = compile_kernel(command.target);
-        const std::optional<std::uint64_t> count = preset_count(command.target);
+        subject.options = with_declared(command.target);
+        subject.pto_kernel = compile_kernel(subject.options);
+        const std::optional<std::uint64_t> count = length_of(subject.options);
         if (count) subject.counts = std::to_string(*count);
         for (const int nranks : ranks) subject.points.emplace_back(nranks, count.value_or(0));
     } else {

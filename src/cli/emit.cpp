@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // peal emit: a program as a PTO kernel in C++.
 #include <filesystem>
+#include <set>
 
 #include <fmt/format.h>
 
@@ -17,6 +18,7 @@ namespace {
 struct EmitOptions {
     TargetOptions target;
     std::string device = "a2a3";
+    std::string expect;
     std::string output;  // empty: stdout
 };
 
@@ -27,6 +29,38 @@ pto::Device device_from(const std::string& name) {
     throw Error(Fault::usage, fmt::format("--target: expected a2a3 or a5, found '{}'", name));
 }
 
+// What the kernel's source says of itself beside its arguments: its meaning, and values of names.
+// n and root have options of their own.
+pto::Declared declared_for(const EmitOptions& options, const Target& target) {
+    pto::Declared declared;
+    declared.settings = options.target.settings;
+    if (target.collective) {
+        if (!options.expect.empty()) {
+            bad_usage("--expect is for .peal kernels; a collective knows its own result");
+        }
+        declared.as = name(target.collective->kind);
+        for (const auto& [name, value] : target.bindings.integers) {
+            if (name == "n" || name == "root") continue;
+            declared.settings.insert(declared.settings.begin(), fmt::format("{}={}", name, value));
+        }
+    } else if (!options.expect.empty()) {
+        declared.as = name(expected_kind("--expect", options.expect));
+    }
+    if (!declared.as.empty()) declared.op = options.target.op;
+    return declared;
+}
+
+void require_names(const pto::Declared& declared, const std::vector<std::string>& parameters) {
+    std::set<std::string> known;
+    for (const std::string& parameter : parameters) known.merge(pto::names_in(parameter));
+    for (const std::string& setting : declared.settings) {
+        const auto [name, value] = split_setting(setting);
+        integer_setting(name, value);
+        if (known.contains(name)) continue;
+        bad_usage(fmt::format("--set {}: no argument of the kernel speaks of '{}'", name, name));
+    }
+}
+
 int emit(const EmitOptions& options) {
     const pto::Device device = device_from(options.device);
     if (is_pto_kernel(options.target.target)) {
@@ -35,7 +69,9 @@ int emit(const EmitOptions& options) {
                                 options.target.target));
     }
     const Target target = resolve(options.target);
-    const pto::Emitted emitted = pto::emit(target.program, target.kernel, device);
+    const pto::Declared declared = declared_for(options, target);
+    const pto::Emitted emitted = pto::emit(target.program, target.kernel, device, declared);
+    require_names(declared, emitted.parameters);
     if (options.output.empty()) {
         fmt::print("{}", emitted.kernel);
         return kFine;
@@ -46,8 +82,8 @@ int emit(const EmitOptions& options) {
     base::write_text(kernel, emitted.kernel, "kernel");
     base::write_text(shim, emitted.orchestration, "orchestration");
     fmt::print("wrote {} and {}\n", kernel.string(), shim.string());
-    fmt::print("arguments:");
-    for (const std::string& parameter : emitted.parameters) fmt::print(" --arg '{}'", parameter);
+    fmt::print("its arguments, which peal check, run and show read from it:");
+    for (const std::string& parameter : emitted.parameters) fmt::print(" {}", parameter);
     fmt::print("\n");
     return kFine;
 }
@@ -65,6 +101,10 @@ void add_emit(CommandLine& line) {
     command->add_option("--dtype", options->target.element,
                         "f16 bf16 f32 i8 i16 i32 u8 (default f32)");
     command->add_option("--op", options->target.op, "sum prod max min (default sum)");
+    command->add_option("--expect", options->expect,
+                        "the collective that a .peal kernel computes; the file says so");
+    command->add_option("--set", options->target.settings,
+                        "symbol or scalar: name=value; the file says so");
     command->add_option("-o,--output", options->output,
                         "the kernel's file; its orchestration shim goes beside it");
     command->footer(

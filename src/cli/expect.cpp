@@ -34,19 +34,22 @@ void check_size(std::string_view option, const Collective& collective, const Pla
 
 }  // namespace
 
+CollectiveKind expected_kind(std::string_view option, const std::string& expected) {
+    const auto kind = collective_from(expected);
+    if (kind) return *kind;
+    std::vector<std::string_view> names;
+    for (const CollectiveKind each : kCollectives) names.push_back(name(each));
+    bad_usage(fmt::format("{}: there is no collective '{}'; choose one of {}", option, expected,
+                          fmt::join(names, ", ")));
+}
+
 Collective expected_collective(std::string_view option, const std::string& expected,
                                const TargetOptions& options, const Target& target,
                                const std::vector<Plan>& plans) {
-    const auto kind = collective_from(expected);
-    if (!kind) {
-        std::vector<std::string_view> names;
-        for (const CollectiveKind each : kCollectives) names.push_back(name(each));
-        bad_usage(fmt::format("{}: there is no collective '{}'; choose one of {}", option, expected,
-                              fmt::join(names, ", ")));
-    }
-    Collective collective = collective_for(*kind, options, target.nranks);
+    const CollectiveKind kind = expected_kind(option, expected);
+    Collective collective = collective_for(kind, options, target.nranks);
     collective.recipe = "auto";
-    if (!facts_of(*kind).has_data()) return collective;
+    if (!facts_of(kind).has_data()) return collective;
     const Plan& first = plans.front();
     // A kernel without private memory works on its window.
     const bool has_private =

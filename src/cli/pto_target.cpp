@@ -4,6 +4,7 @@
 #include <chrono>
 #include <filesystem>
 #include <mutex>
+#include <set>
 
 #include <fmt/format.h>
 
@@ -25,7 +26,7 @@ Option* add_list(Command& command, const std::string& name, std::vector<std::str
 }
 
 void refuse_program_options(const TargetOptions& options) {
-    if (!options.settings.empty()) {
+    if (!options.settings.empty() && options.arguments.empty()) {
         bad_usage("--set is for .peal kernels; a PTO kernel takes scalars as --arg scalar:7");
     }
     if (options.placement != Placement::separate) {
@@ -51,7 +52,7 @@ Collective preset_collective(const TargetOptions& options, int nranks) {
     }
     Collective collective = collective_for(*kind, options, nranks);
     collective.recipe = "auto";
-    collective.count = preset_count(options).value_or(0);
+    collective.count = length_of(options).value_or(0);
     if (collective.count == 0) {
         bad_usage("--count: expected at least 1 element for a PTO kernel, found 0");
     }
@@ -59,10 +60,39 @@ Collective preset_collective(const TargetOptions& options, int nranks) {
     return collective;
 }
 
-std::vector<pto::Parameter> given_parameters(const TargetOptions& options, int nranks) {
+std::set<std::string> names_in(const std::vector<std::string>& arguments) {
+    std::set<std::string> names;
+    for (const std::string& text : arguments) names.merge(pto::names_in(text));
+    return names;
+}
+
+std::uint64_t length_unless_said(const TargetOptions& options) {
+    return options.as == name(CollectiveKind::allreduce) ? kAllreduceCount : kOtherCount;
+}
+
+// Values for the names in listed arguments: --set, and by custom --count and --root.
+Bindings names_of(const TargetOptions& options) {
+    const std::set<std::string> used = names_in(options.arguments);
+    Bindings names;
+    for (const std::string& setting : options.settings) {
+        const auto [name, value] = split_setting(setting);
+        if (!used.contains(name)) {
+            bad_usage(
+                fmt::format("--set {}: no argument of the kernel speaks of '{}'", name, name));
+        }
+        names.integers[name] = integer_setting(name, value);
+    }
+    const std::uint64_t count = options.count_given ? options.count : length_unless_said(options);
+    if (used.contains("n")) names.integers.try_emplace("n", static_cast<std::int64_t>(count));
+    if (used.contains("root")) names.integers.try_emplace("root", options.root);
+    return names;
+}
+
+std::vector<pto::Parameter> listed_parameters(const TargetOptions& options, int nranks,
+                                              const Bindings& names) {
     std::vector<pto::Parameter> parameters;
     for (const std::string& text : options.arguments) {
-        parameters.push_back(pto::parameter_from(text, nranks));
+        parameters.push_back(pto::parameter_from(text, nranks, names));
     }
     return parameters;
 }
@@ -130,10 +160,36 @@ void refuse_pto_options(const TargetOptions& options) {
     refuse("-D", !options.compiler.defines.empty());
 }
 
-std::optional<std::uint64_t> preset_count(const TargetOptions& options) {
-    if (!options.arguments.empty()) return std::nullopt;
-    if (options.count_given) return options.count;
-    return options.as == name(CollectiveKind::allreduce) ? kAllreduceCount : kOtherCount;
+TargetOptions with_declared(TargetOptions options) {
+    if (!std::filesystem::is_regular_file(options.target)) return options;  // whoever reads it says
+    pto::Declared declared = pto::declared_in(options.target);
+    // What the command line says wins: a name's value, and with a list of arguments its names.
+    std::set<std::string> said;
+    for (const std::string& setting : options.settings) said.insert(split_setting(setting).first);
+    if (options.count_given) said.insert("n");
+    if (options.root_given) said.insert("root");
+    const bool is_listed = !options.arguments.empty();
+    const std::set<std::string> used = names_in(options.arguments);
+    std::erase_if(declared.settings, [&](const std::string& each) {
+        const std::string name = split_setting(each).first;
+        return said.contains(name) || (is_listed && !used.contains(name));
+    });
+    if (!is_listed) options.arguments = std::move(declared.arguments);
+    if (options.as.empty()) options.as = std::move(declared.as);
+    if (options.op.empty()) options.op = std::move(declared.op);
+    options.settings.insert(options.settings.begin(), declared.settings.begin(),
+                            declared.settings.end());
+    return options;
+}
+
+std::optional<std::uint64_t> length_of(const TargetOptions& options) {
+    if (options.arguments.empty()) {
+        return options.count_given ? options.count : length_unless_said(options);
+    }
+    const Bindings names = names_of(options);
+    const auto found = names.integers.find("n");
+    if (found == names.integers.end()) return std::nullopt;
+    return static_cast<std::uint64_t>(found->second);
 }
 
 pto::Kernel compile_kernel(const TargetOptions& options) {
@@ -150,8 +206,9 @@ Target trace_kernel(const pto::Kernel& kernel, const TargetOptions& options) {
     target.nranks = rank_count(options);
     const bool is_listed = !options.arguments.empty();
     if (!is_listed) target.said_to_be = preset_collective(options, target.nranks);
+    if (is_listed) target.bindings = names_of(options);
     const std::vector<pto::Parameter> parameters =
-        is_listed ? given_parameters(options, target.nranks)
+        is_listed ? listed_parameters(options, target.nranks, target.bindings)
                   : pto::preset(*target.said_to_be, target.nranks);
     const std::lock_guard lock(child_mutex());
     target.traced = pto::trace(kernel, parameters, target.nranks, trace_options(options));

@@ -32,19 +32,9 @@ std::vector<std::int64_t> parse_table(const std::string& name, const std::string
     std::vector<std::int64_t> table;
     std::stringstream entries(text);
     for (std::string entry; std::getline(entries, entry, ',');) {
-        const auto value = parse_number<std::int64_t>(entry);
-        if (!value) bad_usage(fmt::format("--set {}: '{}' is not an integer", name, entry));
-        table.push_back(*value);
+        table.push_back(integer_setting(name, entry));
     }
     return table;
-}
-
-std::pair<std::string, std::string> split_setting(const std::string& setting) {
-    const auto equals = setting.find('=');
-    if (equals == std::string::npos || equals == 0 || equals + 1 == setting.size()) {
-        bad_usage(fmt::format("--set '{}': expected name=value", setting));
-    }
-    return {setting.substr(0, equals), setting.substr(equals + 1)};
 }
 
 void bind_setting(const ir::Kernel& kernel, const std::string& name, const std::string& text,
@@ -58,9 +48,7 @@ void bind_setting(const ir::Kernel& kernel, const std::string& name, const std::
         if (!value) bad_usage(fmt::format("--set {}: '{}' is not a number", name, text));
         bindings.numbers[name] = *value;
     } else {
-        const auto value = parse_number<std::int64_t>(text);
-        if (!value) bad_usage(fmt::format("--set {}: '{}' is not an integer", name, text));
-        bindings.integers[name] = *value;
+        bindings.integers[name] = integer_setting(name, text);
     }
 }
 
@@ -150,6 +138,20 @@ std::vector<std::int64_t> uneven_counts(CollectiveKind kind, std::uint64_t count
 
 void bad_usage(const std::string& message) { throw Error(Fault::usage, message); }
 
+std::pair<std::string, std::string> split_setting(const std::string& setting) {
+    const auto equals = setting.find('=');
+    if (equals == std::string::npos || equals == 0 || equals + 1 == setting.size()) {
+        bad_usage(fmt::format("--set '{}': expected name=value", setting));
+    }
+    return {setting.substr(0, equals), setting.substr(equals + 1)};
+}
+
+std::int64_t integer_setting(const std::string& name, const std::string& text) {
+    const auto value = parse_number<std::int64_t>(text);
+    if (!value) bad_usage(fmt::format("--set {}: '{}' is not an integer", name, text));
+    return *value;
+}
+
 Option* add_target_options(Command& command, TargetOptions& options) {
     Option* target = command.add_option("target", options.target,
                                         "a collective, file.peal[:kernel], or a PTO kernel.cpp");
@@ -157,13 +159,15 @@ Option* add_target_options(Command& command, TargetOptions& options) {
     auto* count =
         command.add_option("--count", options.count,
                            "elements per rank; the symbol n of a .peal kernel (default 256; "
-                           "check tries P+1, 4P+3, 1, P-1 and 0 for P ranks; a PTO "
-                           "kernel has what --as gives it)");
+                           "check tries P+1, 4P+3, 1, P-1 and 0 for P ranks; 64 for a PTO "
+                           "kernel that is no allreduce)");
     count->when_given([&options] { options.count_given = true; });
     command.add_option("--dtype", options.element,
                        "f16 bf16 f32 f64 i8 i16 i32 i64 u8 u16 u32 u64 (default f32)");
     command.add_option("--op", options.op, "sum prod max min (default sum)");
-    command.add_option("--root", options.root, "root rank (default 0)");
+    command.add_option("--root", options.root, "root rank (default 0)")->when_given([&options] {
+        options.root_given = true;
+    });
     command.add_option("--lanes", options.lanes,
                        "things that each rank of a .peal kernel does at once (default 1)");
     command.add_option("--set", options.settings,
@@ -217,7 +221,7 @@ Collective collective_for(CollectiveKind kind, const TargetOptions& options, int
             fmt::format("--dtype: there is no element type '{}'; choose one of f16, bf16, f32, "
                         "f64, i8, i16, i32, i64, u8, u16, u32, u64",
                         options.element));
-    const auto op = reduce_op_from(options.op);
+    const auto op = reduce_op_from(options.op.empty() ? "sum" : options.op);
     if (!op)
         bad_usage(fmt::format("--op: there is no reduction '{}'; choose one of sum, prod, max, min",
                               options.op));
@@ -249,7 +253,8 @@ Target resolve(const TargetOptions& options) {
         if (options.lanes != 1) {
             bad_usage("--lanes is for .peal kernels; a PTO kernel takes --blocks");
         }
-        return trace_kernel(compile_kernel(options), options);
+        const TargetOptions whole = with_declared(options);
+        return trace_kernel(compile_kernel(whole), whole);
     }
     refuse_pto_options(options);
     if (const auto file = split_file(options.target))

@@ -7,6 +7,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "cli/command_line.hpp"
@@ -24,9 +25,10 @@ struct TargetOptions {
     std::uint64_t count = 256;
     bool count_given = false;
     std::string element = "f32";
-    std::string op = "sum";
+    std::string op;  // empty: sum
     int root = 0;
     int lanes = 1;
+    bool root_given = false;
     std::vector<std::string> settings;  // name=value
     std::string platform = "host";
     std::optional<std::string> devices;
@@ -83,6 +85,9 @@ DeviceRules device_rules(const TargetOptions& options);
 // The collective of that name with these options; `settings` may hold counts.
 Collective collective_for(CollectiveKind kind, const TargetOptions& options, int nranks);
 
+// The collective that `option` names. Throws Error(usage), which lists them.
+CollectiveKind expected_kind(std::string_view option, const std::string& expected);
+
 // The collective that a kernel is said to compute by --expect or --as, whichever `option` is, sized
 // by the kernel's own buffers. Throws Error(usage) when it has no fitting input and output.
 Collective expected_collective(std::string_view option, const std::string& expected,
@@ -96,6 +101,10 @@ std::optional<Collective> collective_of(const Target& target, const TargetOption
 
 // With as many lanes as the target has.
 std::vector<Plan> plans_for(const Target& target, CompileOptions options = {});
+
+// "name=value" of --set, and an integer in it.
+std::pair<std::string, std::string> split_setting(const std::string& setting);
+std::int64_t integer_setting(const std::string& name, const std::string& text);
 
 // Throws Error(usage): the command line asks for something that cannot be.
 [[noreturn]] void bad_usage(const std::string& message);

@@ -118,6 +118,32 @@ private:
     CppText& text_;
 };
 
+// What each argument is.
+std::vector<std::string> words_for(const Frame& frame) {
+    std::vector<std::string> list(static_cast<std::size_t>(frame.arguments()));
+    const auto say = [&](int number, const std::string& words) {
+        list[static_cast<std::size_t>(number)] =
+            fmt::format("args[{}]{}{}", number, words.empty() ? "" : " ", words);
+    };
+    for (const Frame::Tensor& tensor : frame.tensors) say(tensor.argument, tensor.var->name);
+    if (frame.scratch >= 0) {
+        std::vector<std::string> parts;
+        for (const VarPtr& window : frame.windows) {
+            parts.push_back(fmt::format("{}: {}", window->name, text_of(window)));
+        }
+        for (const VarPtr& signal : frame.signals) {
+            parts.push_back(fmt::format("{}: {} rows of {} int32", signal->name,
+                                        peal::print(count_of(signal)), kCellsPerRow));
+        }
+        say(frame.scratch, fmt::format("{}", fmt::join(parts, "; ")));
+    }
+    say(frame.nranks, "");
+    for (const Frame::Scalar& scalar : frame.scalars) say(scalar.argument, scalar.var->name);
+    say(frame.context, "");
+    say(frame.generation, "how many calls on these windows came before");
+    return list;
+}
+
 }  // namespace
 
 FrameNames::FrameNames(const Frame& frame, CppText& text) {
@@ -141,37 +167,24 @@ std::string argument_lines(const Frame& frame, const FrameNames& names, const st
     return Arguments(frame, names, text).print(body);
 }
 
-std::string heading_of(const Frame& frame, pto::Device device) {
+std::string heading_of(const Frame& frame, pto::Device device, const pto::Declared& more) {
     std::string text = fmt::format(
         "// SPDX-License-Identifier: Apache-2.0\n"
-        "// Kernel `{}` for {}, emitted by Peal. One kernel for all ranks; its arguments:\n",
+        "// Kernel `{}` for {}, emitted by Peal. One kernel for all ranks; its arguments, for "
+        "people "
+        "and `peal`:\n//\n",
         frame.kernel, name(device));
-    const auto argument = [&](int number, const std::string& what) {
-        text += fmt::format("//   [{}] {}\n", number, what);
+    const auto say = [&](std::string_view option, std::string_view value, std::string_view words) {
+        text += pto::declaration(option, value, words) + "\n";
     };
-    for (const Frame::Tensor& tensor : frame.tensors) {
-        argument(tensor.argument, fmt::format("{}: {} {}", tensor.var->name,
-                                              peal::name(tensor.direction), text_of(tensor.var)));
-    }
-    if (frame.scratch >= 0) {
-        std::vector<std::string> parts;
-        for (const VarPtr& window : frame.windows) {
-            parts.push_back(fmt::format("{}: {}", window->name, text_of(window)));
-        }
-        for (const VarPtr& signal : frame.signals) {
-            parts.push_back(fmt::format("{}: a row of 16 int32 for each of {} cells", signal->name,
-                                        peal::print(count_of(signal))));
-        }
-        argument(frame.scratch, fmt::format("window; {}", fmt::join(parts, "; ")));
-    }
-    argument(frame.nranks, "nranks");
-    for (const Frame::Scalar& scalar : frame.scalars) {
-        argument(scalar.argument, scalar.var->name);
-    }
-    argument(frame.context, "context");
-    argument(frame.generation, "generation: how many calls on these windows came before");
+    const std::vector<std::string> parameters = frame.parameter_texts();
+    const std::vector<std::string> words = words_for(frame);
+    for (std::size_t i = 0; i < parameters.size(); ++i) say("--arg", parameters[i], words[i]);
+    for (const std::string& setting : more.settings) say("--set", setting, "unless said");
+    if (!more.as.empty()) say("--as", more.as, "what it computes");
+    if (!more.op.empty()) say("--op", more.op, "");
     return text +
-           "#include <cstdint>\n\n"
+           "\n#include <cstdint>\n\n"
            "#include \"platform_comm/comm_context.h\"\n"
            "#include \"pto/comm/comm_types.hpp\"\n"
            "#include \"pto/comm/pto_comm_inst.hpp\"\n"

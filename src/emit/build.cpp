@@ -63,6 +63,7 @@ private:
                 add_region(block, i, region, steps);
                 i = region.end;
             } else {
+                if (!region.why.empty()) why_ = region.why;
                 add(block.stmts[i++], steps);
             }
         }
@@ -219,9 +220,10 @@ private:
                               fmt::format("tile '{}' of {} elements must fit in tile memory as a "
                                           "whole, but its size is not known",
                                           name, print(count)),
-                              "a tile that is used after a notify or wait, or in parts, cannot be "
-                              "taken in chunks: load it again behind them, or give it a constant "
-                              "size");
+                              why_.empty() ? "a tile that is used after a notify or wait cannot be "
+                                             "taken in chunks: load it again behind them, or give "
+                                             "it a constant size"
+                                           : "it cannot be taken in chunks: " + why_);
             }
         }
         return new_tile(std::move(tile));
@@ -360,6 +362,7 @@ private:
     DeviceProgram program_;
     std::map<std::string, TileId, std::less<>> tiles_;
     std::vector<Held> held_;  // what was stored in this region and is still in its tile
+    std::string why_;         // no region was found where the last one was sought
     Span span_;
     LoopId next_loop_ = 0;
     bool in_region_ = false;

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "emit/frame.hpp"
+#include "emit/kernel_text.hpp"
 #include "emit/phases.hpp"
 #include "peal/compile.hpp"
 #include "peal/error.hpp"
@@ -12,7 +13,8 @@ namespace peal::pto {
 
 using namespace emit;  // NOLINT: its parts in order
 
-Emitted emit(const ir::Program& program, std::string_view kernel, Device device) {
+Emitted emit(const ir::Program& program, std::string_view kernel, Device device,
+             const Declared& more) {
     const ir::Program lowered = lower(program);
     const ir::Kernel* found = lowered.find(kernel);
     if (!found) throw Error(Fault::usage, fmt::format("there is no kernel '{}'", kernel));
@@ -23,8 +25,8 @@ Emitted emit(const ir::Program& program, std::string_view kernel, Device device)
     DeviceProgram steps = build_steps(tidied, facts, trouble);
     place_tiles(steps, device, trouble);
     insert_flags(steps, facts, device);
-    return {print_kernel(steps, frame, facts, trouble, device), frame.orchestration(),
-            frame.parameter_texts()};
+    return {heading_of(frame, device, more) + print_kernel(steps, frame, facts, trouble),
+            frame.orchestration(), frame.parameter_texts()};
 }
 
 }  // namespace peal::pto

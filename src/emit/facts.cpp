@@ -18,6 +18,9 @@ using namespace ir;  // NOLINT: asks about the IR
 
 constexpr int kDepth = 5;  // substitutions of a bound for an atom in one proof
 
+constexpr int kSplits = 2;              // atoms whose values are tried one by one
+constexpr std::int64_t kMostCases = 8;  // of one of them
+
 constexpr const char* kRankAtom = "rank";
 constexpr const char* kNranksAtom = "nranks";
 
@@ -74,6 +77,23 @@ Polynomial Polynomial::operator*(const Polynomial& other) const {
                        std::back_inserter(product));
             result.add(product, a * b);
         }
+    }
+    return result;
+}
+
+Polynomial Polynomial::with(const std::string& atom, std::int64_t value) const {
+    Polynomial result;
+    for (const auto& [monomial, factor] : terms_) {
+        Monomial rest;
+        std::int64_t product = factor;
+        for (const std::string& each : monomial) {
+            if (each == atom) {
+                product *= value;
+            } else {
+                rest.push_back(each);
+            }
+        }
+        result.add(rest, product);
     }
     return result;
 }
@@ -287,9 +307,49 @@ bool Facts::not_negative(const ExprPtr& expr) const {
 
 bool Facts::disjoint(const ExprPtr& a, const ExprPtr& a_count, const ExprPtr& b,
                      const ExprPtr& b_count) const {
-    const Polynomial distance = polynomial(b) - polynomial(a);
-    return not_negative(distance - polynomial(a_count), kDepth) ||
-           not_negative(Polynomial() - distance - polynomial(b_count), kDepth);
+    return apart(polynomial(b) - polynomial(a), polynomial(a_count), polynomial(b_count), kSplits);
+}
+
+// Which side it is on may depend on an atom that has few values: buffers in turn are as far apart
+// one way as the other.
+bool Facts::apart(const Polynomial& distance, const Polynomial& a_count, const Polynomial& b_count,
+                  int splits) const {
+    if (not_negative(distance - a_count, kDepth) ||
+        not_negative(Polynomial() - distance - b_count, kDepth)) {
+        return true;
+    }
+    if (splits == 0) return false;
+    for (const auto& [monomial, factor] : distance.terms()) {
+        for (const std::string& atom : monomial) {
+            const auto range = constant_range(atom);
+            if (!range || range->second - range->first > kMostCases) continue;
+            bool all = true;
+            for (std::int64_t value = range->first; all && value <= range->second; ++value) {
+                all = apart(distance.with(atom, value), a_count.with(atom, value),
+                            b_count.with(atom, value), splits - 1);
+            }
+            if (all) return true;
+        }
+    }
+    return false;
+}
+
+std::optional<std::pair<std::int64_t, std::int64_t>> Facts::constant_range(
+    const std::string& atom) const {
+    const auto it = bounds_.find(atom);
+    if (it == bounds_.end()) return std::nullopt;
+    const auto constant = [](const std::vector<Polynomial>& bounds) -> std::optional<std::int64_t> {
+        for (const Polynomial& bound : bounds) {
+            if (bound == Polynomial()) return 0;
+            const auto& terms = bound.terms();
+            if (terms.size() == 1 && terms.begin()->first.empty()) return terms.begin()->second;
+        }
+        return std::nullopt;
+    };
+    const auto lower = constant(it->second.lower);
+    const auto upper = constant(it->second.upper);
+    if (!lower || !upper) return std::nullopt;
+    return std::pair(*lower, *upper);
 }
 
 // (rank + i) % nranks for 0 < i < nranks.

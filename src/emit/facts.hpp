@@ -5,8 +5,10 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "peal/ir.hpp"
@@ -30,6 +32,7 @@ public:
     bool operator==(const Polynomial&) const = default;
 
     const std::map<Monomial, std::int64_t>& terms() const { return terms_; }
+    Polynomial with(const std::string& atom, std::int64_t value) const;
     std::string text() const;
 
 private:
@@ -71,6 +74,11 @@ private:
     bool not_negative(const Polynomial& value, int depth) const;
     bool is_natural(const std::string& atom, int depth) const;
     bool is_positive(const Polynomial& value) const;
+    bool apart(const Polynomial& distance, const Polynomial& a_count, const Polynomial& b_count,
+               int splits) const;
+    // Both, if the atom is known to lie between constants.
+    std::optional<std::pair<std::int64_t, std::int64_t>> constant_range(
+        const std::string& atom) const;
 
     std::map<std::string, ir::ExprPtr, std::less<>> definitions_;
     mutable std::map<std::string, Bounds, std::less<>> bounds_;  // grows as atoms are met

@@ -2,6 +2,7 @@
 #include "emit/frame.hpp"
 
 #include <algorithm>
+#include <cctype>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -25,6 +26,27 @@ std::string size_text(const ExprPtr& expr) {
         expr, [&](const ExprPtr& each) { return is_rank_count(each) ? ranks : each; }));
     std::erase(text, ' ');
     return text;
+}
+
+bool is_sayable(const ExprPtr& size) {
+    if (as<Var>(size) || as<IntConst>(size) || is_rank_count(size)) return true;
+    if (const auto* unary = as<Unary>(size)) {
+        return unary->op != UnaryOp::logical_not && is_sayable(unary->operand);
+    }
+    constexpr BinaryOp kSayable[] = {BinaryOp::add, BinaryOp::sub, BinaryOp::mul, BinaryOp::div,
+                                     BinaryOp::mod, BinaryOp::min, BinaryOp::max};
+    const auto* node = as<Binary>(size);
+    return node && std::count(std::begin(kSayable), std::end(kSayable), node->op) > 0 &&
+           is_sayable(node->lhs) && is_sayable(node->rhs);
+}
+
+// Lists of arguments say sizes as pto::parameter_from reads them.
+void require_size(const ExprPtr& size, const VarPtr& memory, const Trouble& trouble) {
+    if (is_sayable(size)) return;
+    trouble.fail(memory->span,
+                 fmt::format("'{}': its size {} cannot be written in a list of arguments",
+                             memory->name, print(size)),
+                 "use + - * / % min max log2, nranks and symbols");
 }
 
 // "f32[64*P]"
@@ -73,6 +95,11 @@ Frame::Frame(const Program& program, const ir::Kernel& source, const Trouble& tr
     if (!windows.empty() || !signals.empty()) scratch = next++;
     nranks = next++;
     for (const VarPtr& symbol : symbols_of(source)) {
+        if (symbol->name == "P") {
+            trouble.fail(symbol->span,
+                         "'P' is the number of ranks in a list of arguments, and no other symbol",
+                         "rename it");
+        }
         if (!solve(symbol)) scalars.push_back({symbol, 0});
     }
     for (Scalar& scalar : scalars) scalar.argument = next++;
@@ -102,6 +129,7 @@ void Frame::add_parameter(const Param& param, bool is_signal, const Trouble& tro
                 fmt::format("'{}': tables cannot be passed to a kernel of the device", var->name),
                 "use scalars, or compute the numbers from rank and nranks");
     }
+    for (const ExprPtr& dimension : var->type.shape) require_size(dimension, var, trouble);
     if (var->type.is_memory() && !is_signal && bytes_of(var->type.element) == 8) {
         trouble.fail(var->span,
                      fmt::format("'{}': the device has no elements of type {}", var->name,
@@ -150,7 +178,11 @@ std::vector<std::string> Frame::parameter_texts() const {
         if (!signals.empty()) {
             std::vector<std::string> rows;
             for (const VarPtr& signal : signals) rows.push_back(size_text(count_of(signal)));
-            const std::string all = fmt::format("{}", fmt::join(rows, "+"));
+            std::string all = fmt::format("{}", fmt::join(rows, "+"));
+            // A name would go on with the x.
+            const bool has_names = std::any_of(all.begin(), all.end(),
+                                               [](unsigned char c) { return std::isalpha(c); });
+            if (has_names && all != "P") all = fmt::format("({})", all);
             parts.push_back(fmt::format("signals:{}x{}", all, kCellsPerRow));
         }
         texts.push_back(fmt::format("window:{}", fmt::join(parts, "+")));
@@ -201,56 +233,16 @@ namespace peal::pto {
 
 std::vector<Parameter> parameters_of(const ir::Program& program, std::string_view kernel,
                                      const Bindings& bindings, int nranks) {
-    ir::Program lowered = lower(program);
-    const auto found = std::find_if(lowered.kernels.begin(), lowered.kernels.end(),
-                                    [&](const ir::Kernel& each) { return each.name == kernel; });
-    if (found == lowered.kernels.end()) {
+    const ir::Program lowered = lower(program);
+    const ir::Kernel* found = lowered.find(kernel);
+    if (!found) {
         throw Error(Fault::usage, fmt::format("there is no kernel '{}'", kernel));
     }
     const emit::Frame frame(lowered, *found, emit::Trouble(lowered.source.get()));
-    found->body = {};
-    const Plan sizes = specialise(lowered, kernel, bindings, 0, nranks);
-    const auto bytes = [&](const ir::VarPtr& memory) {
-        const auto buffer =
-            std::find_if(sizes.buffers.begin(), sizes.buffers.end(),
-                         [&](const Buffer& each) { return each.name == memory->name; });
-        return buffer->bytes;
-    };
     std::vector<Parameter> list;
-    for (const emit::Frame::Tensor& tensor : frame.tensors) {
-        Parameter& parameter = list.emplace_back();
-        parameter.kind = tensor.direction == Direction::in    ? Parameter::Kind::in
-                         : tensor.direction == Direction::out ? Parameter::Kind::out
-                                                              : Parameter::Kind::inout;
-        parameter.element = tensor.var->type.element;
-        parameter.count = bytes(tensor.var) / bytes_of(parameter.element);
+    for (const std::string& text : frame.parameter_texts()) {
+        list.push_back(parameter_from(text, nranks, bindings));
     }
-    if (frame.scratch >= 0) {
-        Parameter& parameter = list.emplace_back();
-        parameter.kind = Parameter::Kind::window;
-        std::uint64_t end = 0;
-        for (const ir::VarPtr& window : frame.windows) {
-            end = (end + kCacheLineBytes - 1) / kCacheLineBytes * kCacheLineBytes + bytes(window);
-        }
-        const bool one = frame.windows.size() == 1;
-        parameter.element = one ? frame.windows.front()->type.element : Element::u8;
-        parameter.count = end / bytes_of(parameter.element);
-        for (const ir::VarPtr& signal : frame.signals) {
-            parameter.signal_rows += bytes(signal) / bytes_of(signal->type.element);
-        }
-        parameter.signal_columns = emit::kCellsPerRow;
-    }
-    const auto plain = [&](Parameter::Kind kind, std::int64_t value = 0) {
-        Parameter& parameter = list.emplace_back();
-        parameter.kind = kind;
-        parameter.value = value;
-    };
-    plain(Parameter::Kind::nranks);
-    for (const emit::Frame::Scalar& scalar : frame.scalars) {
-        plain(Parameter::Kind::scalar, bindings.integers.find(scalar.var->name)->second);
-    }
-    plain(Parameter::Kind::context);
-    plain(Parameter::Kind::generation);
     return list;
 }
 

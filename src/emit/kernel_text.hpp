@@ -16,7 +16,8 @@ struct FrameNames {
     std::string rank, nranks, context, generation;
 };
 
-std::string heading_of(const Frame& frame, pto::Device device);
+// Up to the includes. It declares the arguments and `more`.
+std::string heading_of(const Frame& frame, pto::Device device, const pto::Declared& more);
 
 // Definitions of what `body` uses, and of what they need themselves.
 std::string argument_lines(const Frame& frame, const FrameNames& names, const std::string& body,

@@ -37,6 +37,6 @@ void insert_flags(DeviceProgram& program, const Facts& facts, pto::Device device
 
 // The kernel as C++, for people to read.
 std::string print_kernel(const DeviceProgram& program, const Frame& frame, const Facts& facts,
-                         const Trouble& trouble, pto::Device device);
+                         const Trouble& trouble);
 
 }  // namespace peal::emit

@@ -71,12 +71,12 @@ public:
           turn_(text_.fresh("turn")),
           tile_names_(program.tiles.size()) {}
 
-    std::string print(pto::Device device) {
+    std::string print() {
         print_steps(program_.steps);
         const std::string arguments = argument_lines(frame_, names_, out_, text_);
         return fmt::format(
-            "{}\n{}extern \"C\" __aicore__ void kernel_entry(__gm__ int64_t *args) {{\n{}\n{}}}\n",
-            heading_of(frame_, device), helpers_for(arguments + out_, program_), arguments, out_);
+            "\n{}extern \"C\" __aicore__ void kernel_entry(__gm__ int64_t *args) {{\n{}\n{}}}\n",
+            helpers_for(arguments + out_, program_), arguments, out_);
     }
 
 private:
@@ -387,8 +387,8 @@ private:
 }  // namespace
 
 std::string print_kernel(const DeviceProgram& program, const Frame& frame, const Facts& facts,
-                         const Trouble& trouble, pto::Device device) {
-    return Printer(program, frame, facts, trouble).print(device);
+                         const Trouble& trouble) {
+    return Printer(program, frame, facts, trouble).print();
 }
 
 }  // namespace peal::emit

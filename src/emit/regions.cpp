@@ -4,8 +4,11 @@
 #include <algorithm>
 #include <span>
 
+#include <fmt/format.h>
+
 #include "ir/fields.hpp"
 #include "peal/ops.hpp"
+#include "peal/program.hpp"
 
 namespace peal::emit {
 namespace {
@@ -126,7 +129,12 @@ public:
         }
     }
 
-    ExprPtr count() const { return even_ && loads_and_stores_match() ? count_ : nullptr; }
+    ExprPtr count() {
+        if (why_.empty()) require_steps();
+        return why_.empty() ? count_ : nullptr;
+    }
+    // Why there is no count.
+    const std::string& why() const { return why_; }
 
 private:
     void look_at(const Call& call) {
@@ -134,21 +142,35 @@ private:
         if (loads || call.op == ops::kTileFull) {
             const ExprPtr count = operand(call, "count");
             if (!count_) count_ = count;
-            even_ = even_ && !mentions(count, inner_) && facts_.equal(count_, count);
+            if (mentions(count, inner_) || !facts_.equal(count_, count)) {
+                why_ = fmt::format("tiles of {} and {} elements are used together", print(count_),
+                                   print(count));
+            }
         }
-        if (call.op == ops::kTileSlice) even_ = false;
+        if (call.op == ops::kTileSlice) why_ = "a part of a tile is used";
         const bool stores = call.op == ops::kTileStore || call.op == ops::kRemoteStore;
         if (loads || stores) accesses_.push_back(access_of(call));
     }
 
-    bool loads_and_stores_match() const {
+    void require_steps() {
         for (const Access& store : accesses_) {
             if (!store.stores) continue;
             for (const Access& other : accesses_) {
-                if (!is_in_step(store, other)) return false;
+                if (is_in_step(store, other)) continue;
+                why_ = fmt::format(
+                    "a chunk that is stored to {} may be what {} {} {} later: it is not known that "
+                    "they are the same elements or none in common",
+                    text_of(store), other.stores ? "is stored" : "is loaded",
+                    other.stores ? "to" : "from", text_of(other));
+                return;
             }
         }
-        return true;
+    }
+
+    static std::string text_of(const Access& access) {
+        return fmt::format("{}{} + {}", access.memory->name,
+                           access.peer ? fmt::format("@({})", print(access.peer)) : "",
+                           print(access.offset));
     }
 
     // Element i of one has to do with element i of the other at most.
@@ -166,7 +188,7 @@ private:
     Names inner_;
     std::vector<Access> accesses_;
     ExprPtr count_;
-    bool even_ = true;
+    std::string why_;
 };
 
 }  // namespace
@@ -183,9 +205,13 @@ Region region_at(const Block& block, std::size_t begin, const Facts& facts) {
     for (std::size_t i = begin; i < block.stmts.size() && !syncs(block.stmts[i]); ++i) {
         if (!works_on_tiles(block.stmts[i]) || !is_closed(block, begin, i + 1)) continue;
         const Statements stmts = Statements(block.stmts).subspan(begin, i + 1 - begin);
-        const ExprPtr count = Candidate(stmts, facts).count();
-        if (!count) break;
-        best = {i + 1, count};
+        Candidate candidate(stmts, facts);
+        const ExprPtr count = candidate.count();
+        if (!count) {
+            if (!best.count) best.why = candidate.why();
+            break;
+        }
+        best = {i + 1, count, {}};
     }
     // A condition around everything is asked once, not for each chunk.
     const bool lone = best.end == begin + 1 && as<IfStmt>(block.stmts[begin]);

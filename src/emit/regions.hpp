@@ -19,6 +19,7 @@ bool syncs(const ir::StmtPtr& stmt);  // notifies, waits, or moves a generation 
 struct Region {
     std::size_t end = 0;
     ir::ExprPtr count;  // null: there is no such region
+    std::string why;    // then: what is in the way, if it is more than that tiles live on
 };
 
 // The largest region of `block` from statement `begin` on. No tile enters or leaves it, nothing in

@@ -9,6 +9,7 @@
 #include <map>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "peal/error.hpp"
 
@@ -46,15 +47,6 @@ private:
     std::map<std::string, int> counts_;
 };
 
-std::string word_of(Parameter::Kind kind) {
-    switch (kind) {
-        case Parameter::Kind::in: return "in";
-        case Parameter::Kind::out: return "out";
-        case Parameter::Kind::inout: return "inout";
-        default: return "window";
-    }
-}
-
 }  // namespace
 
 Layout::Layout(const std::vector<Parameter>& parameters) {
@@ -73,7 +65,7 @@ Layout::Layout(const std::vector<Parameter>& parameters) {
         place.data_bytes = parameter.count * bytes_of(parameter.element);
         place.bytes = place.data_bytes;
         Buffer data;
-        data.name = names.next(word_of(parameter.kind));
+        data.name = names.next(std::string(name(parameter.kind)));
         data.kind = is_window(parameter) ? BufferKind::window : BufferKind::argument;
         data.direction = *direction;
         data.element = parameter.element;
@@ -172,6 +164,15 @@ std::optional<Location> AddressSpace::find(std::uint64_t address) const {
     }
     if (!last) return std::nullopt;
     return Location{last, block.rank, offset - last->offset};
+}
+
+std::string given_text(const std::vector<Parameter>& parameters) {
+    if (parameters.empty()) return "it is given no arguments";
+    std::vector<std::string> words;
+    for (std::size_t i = 0; i < parameters.size(); ++i) {
+        words.push_back(fmt::format("args[{}] {}", i, name(parameters[i].kind)));
+    }
+    return fmt::format("it is given {}", fmt::join(words, ", "));
 }
 
 std::string text_of(const Location& location, std::uint64_t length, const Layout& layout) {

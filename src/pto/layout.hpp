@@ -74,6 +74,9 @@ private:
     std::vector<Block> blocks_;  // by address
 };
 
+// "it is given args[0] in, args[1] nranks": what to compare with what the kernel reads.
+std::string given_text(const std::vector<Parameter>& parameters);
+
 // "window@2[16..20)"; what lies behind the data of a window is named as such.
 std::string text_of(const Location& location, std::uint64_t length, const Layout& layout);
 

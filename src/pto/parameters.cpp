@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // The arguments of kernels, from text and for the seeds' collectives.
+#include <algorithm>
+#include <bit>
 #include <cctype>
 #include <charconv>
-#include <map>
 
 #include <fmt/format.h>
 
@@ -14,13 +15,26 @@ namespace {
 
 using Kind = Parameter::Kind;
 
+constexpr Kind kKinds[] = {Kind::in,     Kind::out,  Kind::inout,   Kind::window,    Kind::scalar,
+                           Kind::nranks, Kind::rank, Kind::context, Kind::generation};
+
 constexpr std::int64_t kMostElements = std::int64_t{1} << 31;
 constexpr std::int64_t kMostSignals = 1 << 20;
+
+bool begins_name(char c) { return std::isalpha(static_cast<unsigned char>(c)) || c == '_'; }
+bool is_in_name(char c) { return begins_name(c) || std::isdigit(static_cast<unsigned char>(c)); }
+
+// "P" of "Px16", which is no name "Px16".
+bool is_rows_of_ranks(std::string_view text) {
+    return text.size() > 2 && text.starts_with("Px") &&
+           std::isdigit(static_cast<unsigned char>(text[2]));
+}
 
 // Reads a parameter from left to right.
 class Reader {
 public:
-    Reader(std::string_view text, int nranks) : text_(text), nranks_(nranks) {}
+    Reader(std::string_view text, int nranks, const Bindings& names)
+        : text_(text), nranks_(nranks), names_(names) {}
 
     Parameter read() {
         Parameter parameter;
@@ -59,12 +73,9 @@ private:
     }
 
     Kind kind_of(const std::string& word) {
-        static const std::map<std::string, Kind> kinds = {
-            {"in", Kind::in},         {"out", Kind::out},         {"inout", Kind::inout},
-            {"window", Kind::window}, {"scalar", Kind::scalar},   {"nranks", Kind::nranks},
-            {"rank", Kind::rank},     {"context", Kind::context}, {"generation", Kind::generation}};
-        const auto found = kinds.find(word);
-        if (found != kinds.end()) return found->second;
+        for (const Kind kind : kKinds) {
+            if (name(kind) == word) return kind;
+        }
         at_ = 0;
         fail("in, out, inout, window, scalar, nranks, rank, context or generation");
     }
@@ -90,7 +101,12 @@ private:
             expect("+");
         }
         expect("signals:");
-        parameter.signal_rows = size("a number of rows", kMostSignals);
+        if (is_rows_of_ranks(text_.substr(at_))) {
+            expect("P");
+            parameter.signal_rows = static_cast<std::uint64_t>(nranks_);
+        } else {
+            parameter.signal_rows = size("a number of rows", kMostSignals);
+        }
         expect("x");
         parameter.signal_columns = size("a number of columns", kMostSignals);
     }
@@ -119,17 +135,18 @@ private:
         return value;
     }
 
-    // product = factor (("*" | "/") factor)*
+    // product = factor (("*" | "/" | "%") factor)*
     std::int64_t product() {
         std::int64_t value = factor();
-        while (at_ < text_.size() && (text_[at_] == '*' || text_[at_] == '/')) {
-            const bool multiplies = text_[at_++] == '*';
+        while (at_ < text_.size() &&
+               std::string_view("*/%").find(text_[at_]) != std::string_view::npos) {
+            const char op = text_[at_++];
             const std::size_t begin = at_;
             const std::int64_t operand = factor();
-            if (multiplies) {
+            if (op == '*') {
                 if (__builtin_mul_overflow(value, operand, &value)) fail("a number of 64 bits");
             } else if (operand > 0) {
-                value /= operand;
+                value = op == '/' ? value / operand : value % operand;
             } else {
                 at_ = begin;
                 fail("a positive divisor");
@@ -138,7 +155,7 @@ private:
         return value;
     }
 
-    // factor = number | "P" | "-" factor | "(" sum ")"
+    // factor = number | "P" | name | function | "-" factor | "(" sum ")"
     std::int64_t factor() {
         if (take("(")) {
             const std::int64_t value = sum();
@@ -146,18 +163,48 @@ private:
             return value;
         }
         if (take("-")) return -factor();
-        if (take("P")) return nranks_;
+        if (at_ < text_.size() && begins_name(text_[at_])) return named();
         std::int64_t value = 0;
         const auto [end, error] =
             std::from_chars(text_.data() + at_, text_.data() + text_.size(), value);
-        if (error != std::errc()) fail("a number, P or '('");
+        if (error != std::errc()) fail("a number, P, a name or '('");
         at_ = static_cast<std::size_t>(end - text_.data());
         return value;
     }
 
+    // function = ("min" | "max") "(" sum "," sum ")" | "log2" "(" sum ")"
+    std::int64_t named() {
+        const std::size_t begin = at_;
+        const std::string name = take_word();
+        if (name == "P") return nranks_;
+        if (take("(")) {
+            const std::int64_t first = sum();
+            const bool has_two = name == "min" || name == "max";
+            if (has_two) expect(",");
+            const std::int64_t value =
+                has_two ? pick(name, first, sum()) : log2(name, first, begin);
+            expect(")");
+            return value;
+        }
+        const auto found = names_.integers.find(name);
+        if (found != names_.integers.end()) return found->second;
+        throw Error(Fault::usage, fmt::format("--arg '{}': '{}' has no value; say --set {}=<value>",
+                                              text_, name, name));
+    }
+    static std::int64_t pick(const std::string& name, std::int64_t a, std::int64_t b) {
+        return name == "min" ? std::min(a, b) : std::max(a, b);
+    }
+    std::int64_t log2(const std::string& name, std::int64_t value, std::size_t begin) {
+        if (name == "log2" && value > 0) {
+            return std::bit_width(static_cast<std::uint64_t>(value)) - 1;
+        }
+        at_ = begin;
+        fail(name == "log2" ? "log2 of a positive number" : "min, max or log2");
+    }
+
     std::string take_word() {
         const std::size_t begin = at_;
-        while (at_ < text_.size() && std::isalnum(static_cast<unsigned char>(text_[at_]))) ++at_;
+        while (at_ < text_.size() && is_in_name(text_[at_])) ++at_;
         return std::string(text_.substr(begin, at_ - begin));
     }
     bool take(std::string_view token) {
@@ -171,6 +218,7 @@ private:
 
     std::string_view text_;
     int nranks_;
+    const Bindings& names_;
     std::size_t at_ = 0;
 };
 
@@ -191,7 +239,48 @@ Parameter plain(Kind kind, std::int64_t value = 0) {
 
 }  // namespace
 
-Parameter parameter_from(std::string_view text, int nranks) { return Reader(text, nranks).read(); }
+std::string_view name(Kind kind) {
+    switch (kind) {
+        case Kind::in: return "in";
+        case Kind::out: return "out";
+        case Kind::inout: return "inout";
+        case Kind::window: return "window";
+        case Kind::scalar: return "scalar";
+        case Kind::nranks: return "nranks";
+        case Kind::rank: return "rank";
+        case Kind::context: return "context";
+        case Kind::generation: return "generation";
+    }
+    return "";
+}
+
+Parameter parameter_from(std::string_view text, int nranks, const Bindings& names) {
+    return Reader(text, nranks, names).read();
+}
+
+std::set<std::string> names_in(std::string_view parameter) {
+    std::set<std::string> names;
+    const std::size_t colon = parameter.find(':');
+    for (std::size_t at = std::min(colon, parameter.size()); at < parameter.size();) {
+        if (!begins_name(parameter[at])) {
+            ++at;
+            continue;
+        }
+        std::size_t end = at;
+        while (end < parameter.size() && is_in_name(parameter[end])) ++end;
+        const std::string name(parameter.substr(at, end - at));
+        // What is followed by these is an element type, `signals` or a function; x16 behind a
+        // number of rows is no name either.
+        const bool is_other =
+            end < parameter.size() &&
+            std::string_view("[:(").find(parameter[end]) != std::string_view::npos;
+        const char before = parameter[at - 1];
+        const bool is_times = is_in_name(before) || before == ')';
+        if (!is_other && !is_times && name != "P" && !is_rows_of_ranks(name)) names.insert(name);
+        at = end;
+    }
+    return names;
+}
 
 std::vector<Parameter> preset(const Collective& collective, int nranks) {
     const auto ranks = static_cast<std::uint64_t>(nranks);

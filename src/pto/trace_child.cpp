@@ -17,6 +17,7 @@
 #include <map>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "peal/error.hpp"
 #include "platform_comm/comm_context.h"
@@ -37,7 +38,8 @@ struct Crash {
     static constexpr int kMaxFrames = 32;
     int signal = 0;
     std::uint64_t address = 0;
-    int access = -1;  // 0 read, 1 write, -1 not known
+    int access = -1;             // 0 read, 1 write, -1 not known
+    std::int64_t argument = -1;  // behind the last one, that was touched
     int frame_count = 0;
     std::uint64_t frames[kMaxFrames] = {};  // in the kernel's library
 };
@@ -54,11 +56,54 @@ struct Progress {
 
 // ---------------------------------------------------------------------------- the child
 
+// An argument that is a number.
+std::optional<std::int64_t> number_at(const KernelRun& run, std::size_t argument,
+                                      std::int64_t generation) {
+    const Parameter& parameter = (*run.parameters)[argument];
+    switch (parameter.kind) {
+        case Parameter::Kind::scalar: return parameter.value;
+        case Parameter::Kind::nranks: return run.nranks;
+        case Parameter::Kind::rank: return run.rank;
+        case Parameter::Kind::generation: return generation;
+        default: return std::nullopt;
+    }
+}
+
+// The arguments of a call. Behind the last one begins a page that cannot be touched, so that a
+// kernel that reads more than it is given is found there.
+class ArgumentList {
+public:
+    explicit ArgumentList(std::size_t count) : count_(count) {
+        const std::size_t bytes = (count * sizeof(std::int64_t) + kPage - 1) / kPage * kPage;
+        void* memory = mmap(nullptr, bytes + kPage, PROT_READ | PROT_WRITE,
+                            MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+        if (memory == MAP_FAILED) throw Error(Fault::resource, "no memory for a trace");
+        end_ = static_cast<char*>(memory) + bytes;
+        mprotect(end_, kPage, PROT_NONE);
+    }
+
+    std::int64_t* data() const { return reinterpret_cast<std::int64_t*>(end_) - count_; }
+    // Which argument would be at an address behind them; -1 if none would.
+    std::int64_t at(std::uint64_t address) const {
+        const auto end = reinterpret_cast<std::uint64_t>(end_);
+        if (address < end || address >= end + kPage) return -1;
+        return static_cast<std::int64_t>(count_ + (address - end) / sizeof(std::int64_t));
+    }
+
+private:
+    static constexpr std::size_t kPage = 4096;
+    std::size_t count_;
+    char* end_ = nullptr;  // lives as long as the process
+};
+
 // There is one in the process of a kernel.
 class Child {
 public:
     Child(const KernelRun& run, int descriptor, Progress& progress)
-        : run_(run), descriptor_(descriptor), progress_(progress) {
+        : run_(run),
+          descriptor_(descriptor),
+          progress_(progress),
+          arguments_(run.parameters->size()) {
         self_ = this;
     }
 
@@ -219,24 +264,17 @@ private:
         }
         const std::vector<Parameter>& parameters = *run_.parameters;
         descriptors_.resize(parameters.size());
-        arguments_.clear();
         for (std::size_t i = 0; i < parameters.size(); ++i) {
-            arguments_.push_back(argument(i, generation));
+            arguments_.data()[i] = argument(i, generation);
         }
-        // What a kernel reads behind its arguments is zero.
-        arguments_.resize(arguments_.size() + 16, 0);
     }
 
     std::int64_t argument(std::size_t index, std::int64_t generation) {
-        const Parameter& parameter = (*run_.parameters)[index];
-        switch (parameter.kind) {
-            case Parameter::Kind::scalar: return parameter.value;
-            case Parameter::Kind::nranks: return run_.nranks;
-            case Parameter::Kind::rank: return run_.rank;
-            case Parameter::Kind::generation: return generation;
-            case Parameter::Kind::context: return reinterpret_cast<std::int64_t>(&context_);
-            default: return reinterpret_cast<std::int64_t>(describe(index));
+        if (const auto number = number_at(run_, index, generation)) return *number;
+        if ((*run_.parameters)[index].kind == Parameter::Kind::context) {
+            return reinterpret_cast<std::int64_t>(&context_);
         }
+        return reinterpret_cast<std::int64_t>(describe(index));
     }
 
     ChipTensor* describe(std::size_t index) {
@@ -314,6 +352,7 @@ private:
         crash.signal = signal;
         crash.address = reinterpret_cast<std::uint64_t>(info->si_addr);
         crash.access = access_of(context);
+        crash.argument = self_->arguments_.at(crash.address);
         void* frames[Crash::kMaxFrames];
         const int count = backtrace(frames, Crash::kMaxFrames);
         for (int i = 0; i < count; ++i) {
@@ -350,7 +389,7 @@ private:
     std::uint64_t library_base_ = 0;
     CommContext context_{};
     std::vector<ChipTensor> descriptors_;
-    std::vector<std::int64_t> arguments_;
+    ArgumentList arguments_;
     std::vector<Recorded> recorded_;
     std::vector<std::string> files_;
     std::map<std::string, std::uint32_t> numbers_;
@@ -539,6 +578,18 @@ private:
         const bool touched = crash.signal == SIGSEGV || crash.signal == SIGBUS;
         const auto location = touched ? run_.addresses->find(crash.address) : std::nullopt;
         const std::string frames = backtrace_of(crash);
+        if (touched && crash.argument >= 0) {
+            fail("the kernel reads args[{}], which is missing: {}; list what it takes with --arg{}",
+                 crash.argument, given_text(*run_.parameters), frames);
+        }
+        if (const std::string taken = touched && !location ? taken_for_pointer(crash.address) : "";
+            !taken.empty()) {
+            fail(
+                "the kernel touches address {:#x}, where nothing is; if it took {} for an address, "
+                "an "
+                "argument is missing or in another place: {}{}",
+                crash.address, taken, given_text(*run_.parameters), frames);
+        }
         if (!location) {
             const std::string where =
                 touched ? fmt::format(" at address {:#x}", crash.address) : std::string();
@@ -552,6 +603,19 @@ private:
             "not traceable: the kernel itself {} {}; data may be touched by instructions only, and "
             "may not decide what is done{}",
             verb, text_of(*location, 1, *run_.layout), frames);
+    }
+
+    // Numbers among the arguments at which something that ends with this address could begin.
+    std::string taken_for_pointer(std::uint64_t address) const {
+        constexpr std::uint64_t kLargest = 4096;  // of what arguments point to
+        std::vector<std::string> words;
+        for (std::size_t i = 0; i < run_.parameters->size(); ++i) {
+            const auto value = number_at(run_, i, progress_.generation);
+            if (!value || address - static_cast<std::uint64_t>(*value) >= kLargest) continue;
+            const Parameter::Kind kind = (*run_.parameters)[i].kind;
+            words.push_back(fmt::format("args[{}] ({} {})", i, name(kind), *value));
+        }
+        return fmt::format("{}", fmt::join(words, " or "));
     }
 
     // The lines of the kernel that led there, innermost first.

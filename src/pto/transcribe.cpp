@@ -48,6 +48,7 @@ public:
     }
 
 private:
+    std::string given() const { return given_text(*run_.parameters); }
     const Operation& operation() const { return recording_.operations[number_].operation; }
 
     template <class... Args>
@@ -166,7 +167,11 @@ private:
     Rows rows_of(const MemoryOperand& tensor) const {
         const auto location = run_.addresses->find(tensor.address);
         if (!location) {
-            fail("{:#x} is no address of an argument or window", tensor.address);
+            fail(
+                "{:#x} is no address of an argument or window: is an argument missing or in "
+                "another "
+                "place? {}",
+                tensor.address, given());
         }
         require_type(tensor, run_.layout->buffers[location->placed->buffer]);
         const auto& shape = tensor.shape;
@@ -485,14 +490,24 @@ private:
 
     Cell cell_of(const Operation& op) const {
         const auto location = run_.addresses->find(op.cell);
-        if (!location) fail("{:#x} is no address of a window", op.cell);
+        if (!location) {
+            fail("{:#x} is no address of a window: is an argument missing or in another place? {}",
+                 op.cell, given());
+        }
         const Placed& placed = *location->placed;
         if (placed.signals == kNoBuffer || location->offset < placed.signals_at) {
-            fail("{} is no signal: signals begin {}",
-                 text_of(*location, kSignalBytes, *run_.layout),
-                 placed.signals == kNoBuffer
-                     ? std::string("behind the data of a window that has some")
-                     : fmt::format("at byte {} of the window", placed.signals_at));
+            const std::string where = text_of(*location, kSignalBytes, *run_.layout);
+            if (placed.signals == kNoBuffer) {
+                fail(
+                    "the kernel keeps signals at {}, but args[{}] is given without any: list them, "
+                    "as in --arg window:f32[256]+signals:2x16",
+                    where, placed.parameter);
+            }
+            fail(
+                "the kernel keeps signals at {}, but those of args[{}] begin at byte {}, behind "
+                "its "
+                "data: does the kernel expect another size?",
+                where, placed.parameter, placed.signals_at);
         }
         const std::uint64_t offset = location->offset - placed.signals_at;
         if (offset % kSignalBytes != 0) fail("a signal is not aligned to 4 bytes");

@@ -52,6 +52,17 @@ TEST(PtoDocument, EveryCommandDoesWhatItSays) {
     EXPECT_GE(count, 6);
 }
 
+TEST(PtoDocument, ItsDeclarationsAreWritten) {
+    const Ran ran = peal({"emit", "examples/mesh_allreduce.peal", "--expect", "allreduce"});
+    int count = 0;
+    for (const Block& block : document()) {
+        if (!block.text.starts_with("// peal:")) continue;
+        ++count;
+        EXPECT_NE(ran.out.find(block.text), std::string::npos) << ran.out;
+    }
+    EXPECT_EQ(count, 1);
+}
+
 TEST(PtoDocument, ItsCodeIsPartOfTheKernel) {
     const std::string kernel =
         read_file(PEAL_SOURCE_DIR "/tests/museum/pto/no_barrier_before_notify.cpp");

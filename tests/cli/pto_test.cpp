@@ -373,5 +373,85 @@ TEST(PtoOrder, IsPartOfTheVerdict) {
     EXPECT_THAT(neither.err, HasSubstr("--order: expected drained, fenced or both, found 'lazy'"));
 }
 
+// ---------------------------------------------------------------------------- emitted kernels
+
+// Emits into a file of its own, and says what the commands say of it.
+class PtoEmitted : public ::testing::Test {
+protected:
+    std::string emitted(std::vector<std::string> arguments) {
+        arguments.insert(arguments.begin(), "emit");
+        arguments.insert(arguments.end(), {"-o", path_});
+        const Ran ran = peal(arguments);
+        EXPECT_EQ(ran.exit_code, 0) << ran.err;
+        return ran.out;
+    }
+    void expect_round_trip(const std::string& meaning) {
+        const Ran checked = peal({"check", path_, "-n", "2..5"});
+        EXPECT_EQ(checked.exit_code, 0) << checked.out << checked.err;
+        EXPECT_THAT(checked.out, AllOf(HasSubstr("  2..5  "), HasSubstr(meaning)));
+        const Ran ran = peal({"run", path_, "-n", "4"});
+        EXPECT_EQ(ran.exit_code, 0) << ran.out << ran.err;
+    }
+
+    TemporaryFile file_{"emitted.cpp", ""};
+    const std::string path_ = file_.path();
+};
+
+TEST_F(PtoEmitted, NeedNoArgumentsOnTheCommandLine) {
+    EXPECT_THAT(emitted({"broadcast", "--algo", "pipeline"}),
+                EndsWith("its arguments, which peal check, run and show read from it: in:f32[n] "
+                         "out:f32[n] window:f32[max(stage,4)]+signals:Px16 nranks scalar:root "
+                         "scalar:stage context generation\n"));
+    expect_round_trip("  as broadcast  ");
+    emitted({"allreduce", "--algo", "halving_doubling", "--op", "max", "--dtype", "i32"});
+    expect_round_trip("  as allreduce, any order  ");
+    emitted({"barrier", "--algo", "dissemination"});
+    expect_round_trip("  as barrier  ");
+    emitted({"examples/mesh_allreduce.peal"});
+    expect_round_trip("  protocol only  ");
+    emitted({"examples/mesh_allreduce.peal", "--expect", "allreduce"});
+    expect_round_trip("  as allreduce, any order  ");
+    EXPECT_THAT(peal({"run", path_, "-n", "4", "--json"}).out, HasSubstr("\"golden\": \"ok\""));
+}
+
+TEST_F(PtoEmitted, GiveWayToTheCommandLine) {
+    emitted({"broadcast", "--algo", "pipeline"});
+    const Ran longer = peal({"run", path_, "-n", "3", "--count", "1000", "--root", "2", "--set",
+                             "stage=96", "--calls", "3", "--json"});
+    EXPECT_EQ(longer.exit_code, 0) << longer.out << longer.err;
+    EXPECT_THAT(longer.out,
+                AllOf(HasSubstr("\"elements\": 1000"), HasSubstr("\"golden\": \"ok\"")));
+    // It is no such thing, and the list is another one.
+    EXPECT_EQ(peal({"check", path_, "-n", "3", "--as", "reduce"}).exit_code, 1);
+    const Ran other = peal({"check", path_, "-n", "3", "--arg", "in:f32[4]"});
+    EXPECT_EQ(other.exit_code, 2);
+    EXPECT_THAT(other.err,
+                HasSubstr(", which is missing: it is given args[0] in; list what it takes "
+                          "with --arg\n"));
+    EXPECT_EQ(peal({"check", path_, "-n", "3", "--set", "m=4"}).err,
+              "peal: --set m: no argument of the kernel speaks of 'm'\n");
+    EXPECT_EQ(peal({"check", path_, "-n", "3", "--set", "stage=x"}).err,
+              "peal: --set stage: 'x' is not an integer\n");
+}
+
+TEST_F(PtoEmitted, AskForValuesThatNobodyGave) {
+    const TemporaryFile program(
+        "rows.peal", "kernel rows(inp: in f32[m, k], out: out f32[m, k]) { out = inp }\n");
+    emitted({program.path()});
+    EXPECT_EQ(peal({"check", path_, "-n", "2"}).err,
+              "peal: --arg 'in:f32[m*k]': 'm' has no value; say --set m=<value>\n");
+    EXPECT_EQ(peal({"check", path_, "-n", "2", "--set", "m=3", "k=5"}).exit_code, 0);
+    emitted({program.path(), "--set", "m=3", "k=5"});
+    expect_round_trip("  protocol only  ");
+    EXPECT_EQ(peal({"emit", program.path(), "--set", "n=3"}).err,
+              "peal: --set n: no argument of the kernel speaks of 'n'\n");
+    EXPECT_EQ(peal({"emit", program.path(), "--expect", "sum"}).err,
+              "peal: --expect: there is no collective 'sum'; choose one of allreduce, "
+              "reduce_scatter, allgather, broadcast, all_to_all, all_to_all_v, reduce, gather, "
+              "scatter, barrier\n");
+    EXPECT_EQ(peal({"emit", "allreduce", "--expect", "allreduce"}).err,
+              "peal: --expect is for .peal kernels; a collective knows its own result\n");
+}
+
 }  // namespace pto_test
 }  // namespace peal::test

@@ -146,6 +146,43 @@ TEST_F(Emit, ReadsAsAPersonWouldWriteIt) {
                             "context", "generation"));
 }
 
+// Whichever buffer a round stores to, it is not the one that it loads from.
+TEST_F(Emit, TakesBuffersInTurn) {
+    const auto turns = [](const std::string& which) {
+        return "kernel k(inp: in f32[4, n], out: out f32[n], slot: window f32[2, n],\n"
+               "         sig: window i32[1]) {\n"
+               "    let right = (rank + 1) % nranks\n"
+               "    slot[0] = inp[3]\n"
+               "    for t in 0..3 {\n"
+               "        let s = (t + 1) % 2\n"
+               "        slot@right[" +
+               which +
+               "] = slot[1 - s] + inp[t]\n"
+               "        notify sig[0]@right = epoch(sig) + t + 1\n"
+               "        wait sig[0] >= epoch(sig) + t + 1\n"
+               "    }\n"
+               "    out = slot[1]\n"
+               "    notify sig[0]@right = epoch(sig) + 4\n"
+               "    wait sig[0] >= epoch(sig) + 4\n"
+               "    advance sig by 4\n"
+               "}\n";
+    };
+    Bindings bindings;
+    bindings.integers["n"] = 30'000;
+    for (const int nranks : {1, 2}) {
+        EXPECT_EQ(fault_of(traced(program(turns("s")), "k", bindings, nranks), std::nullopt), "");
+    }
+    EXPECT_EQ(
+        refusal(turns("t % 3 / 2")),
+        "test.peal:7:9: error: tile 'tile_2' of n elements must fit in tile memory as a whole, "
+        "but its size is not known\n"
+        "    7 |         slot@right[t % 3 / 2] = slot[1 - s] + inp[t]\n"
+        "      |         ^~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~\n"
+        "hint: it cannot be taken in chunks: a chunk that is stored to slot@(right) + t % 3 / "
+        "2 * n may be what is loaded from slot + (1 - s) * n later: it is not known that they "
+        "are the same elements or none in common");
+}
+
 TEST_F(Emit, FillsTileMemoryOfTheDevice) {
     const ir::Program ring = program_of(collective(CollectiveKind::allreduce, 1, "ring"));
     EXPECT_THAT(emit(ring, "allreduce", Device::a2a3).kernel, HasSubstr("kChunk = 12288;"));
@@ -301,7 +338,7 @@ TEST_F(Emit, LaysOutWindowsAndSignalsOneAfterAnother) {
     const Emitted emitted = emit(program(text), "k", Device::a2a3);
     EXPECT_THAT(emitted.kernel, HasSubstr("int64_t p_base = generation * (2 * 2);"));
     EXPECT_THAT(emitted.kernel, HasSubstr("p_base += 2;"));
-    EXPECT_THAT(emitted.parameters[4], "window:u8[(4*(n)+63)/64*64+1*(n)]+signals:P+2x16");
+    EXPECT_THAT(emitted.parameters[4], "window:u8[(4*(n)+63)/64*64+1*(n)]+signals:(P+2)x16");
     const Bindings bindings{{{"n", 70'001}}, {}, {}};
     const std::vector<Plan> plans = traced(program(text), "k", bindings, 3);
     EXPECT_EQ(plans[0].buffers[4].bytes, 280'064 + 70'001);  // x in whole lines, then y

@@ -31,6 +31,29 @@ TEST(PtoParameter, IsReadFromText) {
     }
 }
 
+TEST(PtoParameter, MayUseNamesThatHaveValues) {
+    Bindings names;
+    names.integers = {{"n", 10}, {"stage_2", 7}, {"root", 3}};
+    const auto count = [&](const std::string& text) {
+        return parameter_from(text, 6, names).count;
+    };
+    EXPECT_EQ(count("in:f32[n]"), 10U);
+    EXPECT_EQ(count("in:f32[P*((n+15)/16*16)]"), 96U);
+    EXPECT_EQ(count("window:f32[max(stage_2,P*4)]+signals:(n)x16"), 24U);
+    EXPECT_EQ(count("window:f32[min(stage_2,n%4)]+signals:Px16"), 2U);
+    EXPECT_EQ(count("out:f32[log2(P)+log2(1)]"), 2U);
+    EXPECT_EQ(parameter_from("window:signals:(n+P)x16", 6, names).signal_rows, 16U);
+    EXPECT_EQ(parameter_from("window:signals:Px16", 6, names).signal_rows, 6U);
+    EXPECT_EQ(parameter_from("scalar:root", 6, names).value, 3);
+
+    using Names = std::set<std::string>;
+    EXPECT_EQ(names_in("window:f32[max(stage_2,P*4)]+signals:(n+2)x16"), (Names{"stage_2", "n"}));
+    EXPECT_EQ(names_in("window:f32[256]+signals:2x16"), Names{});
+    EXPECT_EQ(names_in("window:signals:Px16"), Names{});
+    EXPECT_EQ(names_in("scalar:root"), Names{"root"});
+    EXPECT_EQ(names_in("generation"), Names{});
+}
+
 std::string rejection(const std::string& text) {
     try {
         parameter_from(text, 4);
@@ -56,7 +79,13 @@ TEST(PtoParameter, SaysWhatIsWrongWithTheText) {
               "'f64[4]'");
     EXPECT_EQ(rejection("in:f32[0]"),
               "--arg 'in:f32[0]': expected a number of elements from 1 to 2147483648, found '0]'");
-    EXPECT_EQ(rejection("in:f32[n]"), "--arg 'in:f32[n]': expected a number, P or '(', found 'n]'");
+    EXPECT_EQ(rejection("in:f32[n]"), "--arg 'in:f32[n]': 'n' has no value; say --set n=<value>");
+    EXPECT_EQ(rejection("in:f32[!]"),
+              "--arg 'in:f32[!]': expected a number, P, a name or '(', found '!]'");
+    EXPECT_EQ(rejection("in:f32[sqrt(4)]"),
+              "--arg 'in:f32[sqrt(4)]': expected min, max or log2, found 'sqrt(4)]'");
+    EXPECT_EQ(rejection("in:f32[log2(P-4)]"),
+              "--arg 'in:f32[log2(P-4)]': expected log2 of a positive number, found 'log2(P-4)]'");
     EXPECT_EQ(rejection("in:f32[4/(P-4)]"),
               "--arg 'in:f32[4/(P-4)]': expected a positive divisor, found '(P-4)]'");
     EXPECT_EQ(rejection("in:f32[4"), "--arg 'in:f32[4': expected ']', found the end");

@@ -448,15 +448,48 @@ TEST_F(PtoTrace, SurvivesKernelsThatDoNotReturn) {
 
 TEST_F(PtoTrace, SurvivesKernelsThatCrash) {
     EXPECT_THAT(
-        error("    *reinterpret_cast<volatile int*>(8) = 1;"),
+        error("    *reinterpret_cast<volatile int*>(0x12340) = 1;"),
         StartsWith("kernel.cpp, rank 0: the kernel crashes: signal 11 (Segmentation fault) at "
-                   "address 0x8; it issued no instruction\n    kernel_entry at kernel.cpp:"));
+                   "address 0x12340; it issued no instruction\n    kernel_entry at kernel.cpp:"));
     EXPECT_THAT(error("    __builtin_trap();"),
                 StartsWith("kernel.cpp, rank 0: the kernel crashes: signal "));
     EXPECT_THAT(
         error("    volatile int zero = args[5] * 0; volatile int one = 7 / zero; (void)one;"),
         StartsWith("kernel.cpp, rank 0: the kernel crashes: signal 8 (Floating point "
                    "exception); it issued no instruction"));
+}
+
+TEST_F(PtoTrace, SaysWhichArgumentIsMissing) {
+    const std::string all = "args[0] in, args[1] window, args[2] nranks, args[3] context";
+    const std::vector<std::string> list = {"in:f32[256]", "window:f32[256]", "nranks", "context"};
+    const auto complaint = [&](const std::string& body) {
+        const std::string text = error(body, {}, list);
+        return text.substr(0, text.find('\n'));
+    };
+    EXPECT_EQ(complaint("    volatile int64_t g = args[4]; (void)g;"),
+              "kernel.cpp, rank 0: the kernel reads args[4], which is missing: it is given " + all +
+                  "; list what it takes with --arg");
+    EXPECT_EQ(complaint("    volatile int64_t g = args[7]; (void)g;"),
+              "kernel.cpp, rank 0: the kernel reads args[7], which is missing: it is given " + all +
+                  "; list what it takes with --arg");
+    EXPECT_EQ(error("    volatile int64_t g = args[0]; (void)g;", {}, {}).substr(0, 91),
+              "kernel.cpp, rank 0: the kernel reads args[0], which is missing: it is given no "
+              "arguments; l");
+    // `out` was left out.
+    EXPECT_THAT(
+        complaint("    TNOTIFY(Signal(reinterpret_cast<int32_t*>(pointer<float>(args[2]))), "
+                  "1, NotifyOp::Set);"),
+        testing::AllOf(
+            StartsWith("kernel.cpp, rank 0: the kernel touches address 0x"),
+            HasSubstr(", where nothing is; if it took args[2] (nranks 2) for an address, "
+                      "an argument is missing or in another place: it is given " +
+                      all)));
+    EXPECT_EQ(complaint("    TNOTIFY(Signal(reinterpret_cast<int32_t*>(pointer<float>(args[1]) + "
+                        "256)), 1, NotifyOp::Set);"),
+              fmt::format("kernel.cpp:{}, rank 0: TNOTIFY: the kernel keeps signals at "
+                          "window@0[1024..1028), but args[1] is given without any: list them, as "
+                          "in --arg window:f32[256]+signals:2x16",
+                          kBodyLine));
 }
 
 TEST_F(PtoTrace, SurvivesKernelsThatThrowOrEndTheProcess) {
@@ -515,7 +548,9 @@ TEST_F(PtoTrace, RefusesWhatHasNoMeaningOnADevice) {
               "TLOAD: the tile is of i32, the tensor of f32");
     EXPECT_EQ(complaint("float x[16]; TASSIGN(a, 0); (void)x; TLOAD(a, "
                         "Memory(reinterpret_cast<float*>(4096)));"),
-              "TLOAD: 0x1000 is no address of an argument or window");
+              "TLOAD: 0x1000 is no address of an argument or window: is an argument missing or in "
+              "another place? it is given args[0] in, args[1] out, args[2] window, args[3] nranks, "
+              "args[4] context, args[5] generation");
     EXPECT_EQ(complaint("TASSIGN(b, 0); TLOAD(b, GlobalTensor<float, Shape<1,1,1,4096,8>, "
                         "Stride<1,1,1,8,1>>(in));"),
               "TLOAD: shape[3] is 4096, at most 4095 rows can be moved at once");
@@ -527,7 +562,8 @@ TEST_F(PtoTrace, RefusesWhatHasNoMeaningOnADevice) {
               "TLOAD: the tile has 1x16 valid elements, the tensor 1x8");
     EXPECT_EQ(complaint("TNOTIFY(Signal(reinterpret_cast<int32_t*>(pointer<float>(args[2]))), 1, "
                         "NotifyOp::Set);"),
-              "TNOTIFY: window@0[0..4) is no signal: signals begin at byte 1024 of the window");
+              "TNOTIFY: the kernel keeps signals at window@0[0..4), but those of args[2] begin at "
+              "byte 1024, behind its data: does the kernel expect another size?");
     EXPECT_EQ(complaint("auto* c = reinterpret_cast<CommContext*>(args[4]); "
                         "TWAIT(Signal(reinterpret_cast<int32_t*>(c->windowsIn[1] + 1024)), 1, "
                         "WaitCmp::GE);"),
