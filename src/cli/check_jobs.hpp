@@ -34,6 +34,10 @@ struct CheckJob {
     std::uint64_t count = 0;
     Claim claim;
     CallSequence calls;
+    // The same without a word on orders: where ranks may combine in orders of their own, that is
+    // told and no violation. Nothing: they must not.
+    std::optional<CallSequence> any_order;
+    std::string note;  // what is told
 };
 
 // All jobs of one program or recipe: proved together or not at all. Plans are made one job at a
@@ -45,6 +49,7 @@ struct CheckSubject {
     std::vector<std::pair<int, std::uint64_t>> points;  // ranks and count
     TargetOptions options;
     std::optional<pto::Kernel> pto_kernel;  // compiled once for all points
+    bool is_foreign = false;                // a file of another project
 };
 
 // In the order of the list, each once.

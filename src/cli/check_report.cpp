@@ -85,6 +85,7 @@ std::string notes_text(const SubjectResult& result) {
         text += fmt::format("excluded, for {} ranks: {}\n", result.excluded.front().nranks,
                             result.excluded.front().why);
     }
+    if (!result.note.empty() && result.last.verdict == Verdict::proved) text += result.note + "\n";
     if (result.claim.result.empty() && result.last.verdict == Verdict::proved) {
         text += fmt::format(
             "protocol only: no result was asked for; {} NAME names the collective "
@@ -301,6 +302,7 @@ std::string to_json(const std::vector<SubjectResult>& results) {
         for (const Exclusion& each : result.excluded) {
             entry["excluded"].push_back({{"ranks", each.nranks}, {"why", each.why}});
         }
+        if (!result.note.empty()) entry["note"] = result.note;
         if (!result.last.why_explored.empty()) entry["why_explored"] = result.last.why_explored;
         if (!result.last.bound.empty()) entry["bound"] = result.last.bound;
         if (!result.last.violations.empty()) {

@@ -22,6 +22,25 @@ std::chrono::steady_clock::time_point deadline_of(const CheckOptions& options) {
     return Clock::now() + std::chrono::duration_cast<Clock::duration>(most);
 }
 
+bool differs_in_order_only(const CheckReport& report) {
+    const std::vector<Violation>& all = report.violations;
+    return !all.empty() && std::all_of(all.begin(), all.end(), [](const Violation& violation) {
+        return !violation.orders.empty();
+    });
+}
+
+// "output@2[5][0;4]" is in chunk 5.
+std::string order_note(const Violation& violation) {
+    const std::string& memory = violation.memory;
+    const std::size_t begin = memory.find('[') + 1;
+    const std::size_t end = memory.find_first_not_of("0123456789", begin);
+    return fmt::format(
+        "right, but ranks {} and {} add in different orders: chunk {}: {} against "
+        "{}",
+        violation.steps[0].rank, violation.steps[1].rank, memory.substr(begin, end - begin),
+        violation.orders[0], violation.orders[1]);
+}
+
 // The bounds hold for the making of plans and the checking of them together.
 ProofAnswer make_and_check(const CheckRequest& request, CheckOptions options,
                            const CheckSubject& subject, CheckJob& job) {
@@ -42,15 +61,26 @@ ProofAnswer make_and_check(const CheckRequest& request, CheckOptions options,
         return {std::move(report), false};
     }
     options.seconds_spent = seconds();
-    const std::vector<CheckStage> stages = job.calls.stages();
-    if (request.take_proofs) {
-        ProofAnswer answer = check_once(stages, options);
-        if (answer.from_store) answer.report.seconds = seconds() - options.seconds_spent;
-        return answer;
-    }
-    CheckReport report = check(stages, options);
-    keep_proof(stages, options, report);
-    return {std::move(report), false};
+    const auto check_them = [&]() -> ProofAnswer {
+        const std::vector<CheckStage> stages = job.calls.stages();
+        if (request.take_proofs) {
+            ProofAnswer answer = check_once(stages, options);
+            if (answer.from_store) answer.report.seconds = seconds() - options.seconds_spent;
+            return answer;
+        }
+        CheckReport report = check(stages, options);
+        keep_proof(stages, options, report);
+        return {std::move(report), false};
+    };
+    ProofAnswer answer = check_them();
+    if (!job.any_order || !differs_in_order_only(answer.report)) return answer;
+    job.note = order_note(answer.report.violations.front());
+    job.claim.order = "orders differ";
+    job.calls = *job.any_order;
+    options.seconds_spent = seconds();
+    ProofAnswer again = check_them();
+    again.report.seconds += answer.report.seconds;
+    return again;
 }
 
 // Whether `require` refuses a rank count whatever the length. What it says of some lengths only is
@@ -79,6 +109,7 @@ void add_report(SubjectResult& result, CheckJob job, const CheckReport& report,
     result.states += report.states;
     result.seconds += report.seconds;
     result.claim = job.claim;
+    if (result.note.empty()) result.note = job.note;
     const bool is_first = result.ranks.empty() || result.ranks.back() != job.nranks;
     if (asks_redundant && is_first && report.verdict == Verdict::proved) {
         result.redundant.push_back(redundant_at(job, report));

@@ -10,6 +10,8 @@
 #include <vector>
 
 #include "cli/command_line.hpp"
+#include "foreign/foreign.hpp"
+#include "peal/check.hpp"
 #include "peal/collective.hpp"
 #include "peal/compile.hpp"
 #include "peal/pto.hpp"
@@ -39,6 +41,8 @@ struct TargetOptions {
     pto::KernelOptions compiler;
     double trace_seconds = 10;
     int calls = 3;  // in a row on the same windows, that its plans are for
+
+    int slots = 2;  // MSCCL only: messages that a connection holds
 };
 
 // Everything but -n, which some commands take as a range. Returns the target, which may be left
@@ -62,11 +66,18 @@ struct Target {
     std::vector<Plan> traced;
     std::optional<Collective> said_to_be;
     bool is_pto() const { return !traced.empty(); }
+
+    std::optional<foreign::ForeignPlans> foreign;  // a plan of another project
+
+    // Where input and result of the collective are in the plans.
+    Ports ports(const Collective& as, const std::vector<Plan>& plans) const {
+        return foreign ? foreign->ports : ports_of(as, plans.front());
+    }
 };
 
-// Reads and parses, or compiles and traces, what is named. Warnings about a .peal file go to
-// stderr. Throws Error.
-Target resolve(const TargetOptions& options);
+// Reads and parses, or compiles and traces, what is named; `expect` is what it is held to. Warnings
+// about a .peal file go to stderr. Throws Error.
+Target resolve(const TargetOptions& options, const std::string& expect = {});
 
 // The recipe of a built-in collective: "ring", or "auto: mesh" where the table of recipes chose it;
 // "-" for kernels.
@@ -85,6 +96,11 @@ Collective expected_collective(std::string_view option, const std::string& expec
 // say anything.
 std::optional<Collective> collective_of(const Target& target, const TargetOptions& options,
                                         const std::string& expect, const std::vector<Plan>& plans);
+
+// What the plans are for, if that is known: of plans of another project what their file adds to it.
+std::optional<Meaning> meaning_for(const Target& target,
+                                   const std::optional<Collective>& collective,
+                                   const std::vector<Plan>& plans);
 
 std::vector<Plan> plans_for(const Target& target, const CompileOptions& options = {});
 
