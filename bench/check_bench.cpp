@@ -10,6 +10,8 @@
 #include <fmt/format.h>
 
 #include "check/call_sequence.hpp"
+#include "foreign/algorithms.hpp"
+#include "foreign/foreign.hpp"
 #include "peal/check.hpp"
 #include "peal/collective.hpp"
 #include "peal/compile.hpp"
@@ -145,6 +147,21 @@ void many_pieces() {
     print_row(fmt::format("{} pieces, linear", kPieces), tally, seconds_since(start), 3);
 }
 
+// A published file of this size is read and checked while somebody waits for it.
+void foreign_plan() {
+    constexpr int kRanks = 64, kChannels = 16, kChunks = 11;
+    const SourcePtr source =
+        test::source_of("chain.xml", test::chain_broadcast(kRanks, kChannels, kChunks));
+    Tally tally;
+    const auto start = Clock::now();
+    const foreign::ForeignPlans foreign = foreign::read_plans(source, {});
+    const std::optional<Meaning> meaning = foreign::meaning_of(foreign);
+    tally.add(check({{&foreign.plans, &*meaning, {}}}));
+    print_row(fmt::format("XML, {} GPUs, {} thread blocks, {} steps, 3 calls", kRanks,
+                          kRanks * kChannels + 1, kRanks * kChannels * kChunks + 1),
+              tally, seconds_since(start), 0.5);
+}
+
 // A bound holds within a fifth, of memory as the process has it. (So this comes first.)
 void bounds() {
     const std::vector<Plan> plans = scattered(2'000);
@@ -229,6 +246,7 @@ int main() {
     peal::many_ranks(CollectiveKind::barrier, "auto", 0, 1024);
     peal::many_ranks(CollectiveKind::allgather, "ring", 1, 1024);
     peal::many_pieces();
+    peal::foreign_plan();
     peal::every_pair();
     peal::exploration();
 }

@@ -227,9 +227,10 @@ std::vector<CheckSubject> subjects_of(const CheckCommand& command) {
     subject.options = command.target;
     if (is_foreign_file(target)) {
         const Target foreign = read_foreign(command.target, command.expect);
-        subject.counts = std::to_string(foreign.foreign->count);
+        const std::uint64_t count = foreign.foreign->count;
+        if (count > 0) subject.counts = std::to_string(count);
         subject.is_foreign = true;
-        subject.points.emplace_back(0, foreign.foreign->count);  // the file knows
+        subject.points.emplace_back(0, count);  // the file knows
     } else if (ends_with(target, ".json")) {
         refuse_pto_options(command.target);
         subject.points.emplace_back(0, 0);  // the file knows

@@ -34,11 +34,11 @@ std::string order_note(const Violation& violation) {
     const std::string& memory = violation.memory;
     const std::size_t begin = memory.find('[') + 1;
     const std::size_t end = memory.find_first_not_of("0123456789", begin);
+    const std::size_t low = violation.steps[0].rank < violation.steps[1].rank ? 0 : 1;
     return fmt::format(
-        "right, but ranks {} and {} add in different orders: chunk {}: {} against "
-        "{}",
-        violation.steps[0].rank, violation.steps[1].rank, memory.substr(begin, end - begin),
-        violation.orders[0], violation.orders[1]);
+        "right, but ranks {} and {} add in different orders: chunk {}: {} against {}",
+        violation.steps[low].rank, violation.steps[1 - low].rank, memory.substr(begin, end - begin),
+        violation.orders[low], violation.orders[1 - low]);
 }
 
 // The bounds hold for the making of plans and the checking of them together.

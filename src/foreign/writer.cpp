@@ -136,11 +136,12 @@ SideBuffers add_sides(Writer& writer, const Sides& sides, bool writes_input, boo
             writer.add_memory("data", kind, Direction::inout, std::max(sides.input, sides.output));
         return {data, data};
     }
+    // The output first: so it is what others take for it, also where the input is written.
+    const std::uint16_t output = writer.add_memory(
+        "output", kind, are_windows ? Direction::inout : Direction::out, sides.output);
     const bool is_inout = are_windows || writes_input;
     const std::uint16_t input =
         writer.add_memory("input", kind, is_inout ? Direction::inout : Direction::in, sides.input);
-    const std::uint16_t output = writer.add_memory(
-        "output", kind, are_windows ? Direction::inout : Direction::out, sides.output);
     return {input, output};
 }
 

@@ -42,11 +42,11 @@ inline std::string ring_allreduce(int nranks, int channels) {
                                 (rank + 1) % nranks, (rank + nranks - 1) % nranks, channel);
             for (int k = 0; k <= 2 * nranks - 2; ++k) {
                 const int chunk = channel * nranks + (rank + 2 * nranks - k) % nranks;
-                const char* type = k == 0                ? "s"
-                                   : k < nranks - 1      ? "rrs"
-                                   : k == nranks - 1     ? "rrcs"
+                const char* type = k == 0               ? "s"
+                                   : k < nranks - 1     ? "rrs"
+                                   : k == nranks - 1    ? "rrcs"
                                    : k < 2 * nranks - 2 ? "rcs"
-                                                         : "r";
+                                                        : "r";
                 gpus += step_text(k, type, "i", chunk, "o", chunk);
             }
             gpus += "</tb>\n";

@@ -75,21 +75,20 @@ TEST(Msccl, AnOutputThatNobodyWrites) {
 
 // Two thread blocks of one rank: the second sends what the first receives.
 std::string relay(const char* announces, const char* waits) {
-    return algo_text(
-        "custom", 3, 1,
-        "<gpu id=\"0\" i_chunks=\"1\" o_chunks=\"1\" s_chunks=\"0\">\n"
-        "<tb id=\"0\" send=\"1\" recv=\"-1\">\n" +
-            step_text(0, "s", "i", 0, "o", 0) +
-            "</tb></gpu>\n"
-            "<gpu id=\"1\" i_chunks=\"1\" o_chunks=\"1\" s_chunks=\"0\">\n"
-            "<tb id=\"0\" send=\"-1\" recv=\"0\">\n" +
-            step_text(0, "r", "i", 0, "o", 0, announces) +
-            "</tb>\n<tb id=\"1\" send=\"2\" recv=\"-1\">\n" +
-            step_text(0, "s", "o", 0, "o", 0, waits) +
-            "</tb></gpu>\n"
-            "<gpu id=\"2\" i_chunks=\"1\" o_chunks=\"1\" s_chunks=\"0\">\n"
-            "<tb id=\"0\" send=\"-1\" recv=\"1\">\n" +
-            step_text(0, "r", "i", 0, "o", 0) + "</tb></gpu>\n");
+    return algo_text("custom", 3, 1,
+                     "<gpu id=\"0\" i_chunks=\"1\" o_chunks=\"1\" s_chunks=\"0\">\n"
+                     "<tb id=\"0\" send=\"1\" recv=\"-1\">\n" +
+                         step_text(0, "s", "i", 0, "o", 0) +
+                         "</tb></gpu>\n"
+                         "<gpu id=\"1\" i_chunks=\"1\" o_chunks=\"1\" s_chunks=\"0\">\n"
+                         "<tb id=\"0\" send=\"-1\" recv=\"0\">\n" +
+                         step_text(0, "r", "i", 0, "o", 0, announces) +
+                         "</tb>\n<tb id=\"1\" send=\"2\" recv=\"-1\">\n" +
+                         step_text(0, "s", "o", 0, "o", 0, waits) +
+                         "</tb></gpu>\n"
+                         "<gpu id=\"2\" i_chunks=\"1\" o_chunks=\"1\" s_chunks=\"0\">\n"
+                         "<tb id=\"0\" send=\"-1\" recv=\"1\">\n" +
+                         step_text(0, "r", "i", 0, "o", 0) + "</tb></gpu>\n");
 }
 
 TEST(Msccl, DependenciesOrderTheThreadBlocksOfARank) {
@@ -117,9 +116,10 @@ TEST(Msccl, CountsAreOfWholeChunks) {
         FAIL();
     } catch (const Error& error) {
         EXPECT_EQ(error.fault(), Fault::usage);
-        EXPECT_STREQ(error.what(),
-                     "--count: expected a multiple of 3, which is how many chunks a rank has, found "
-                     "13");
+        EXPECT_STREQ(
+            error.what(),
+            "--count: expected a multiple of 3, which is how many chunks a rank has, found "
+            "13");
     }
 }
 
@@ -135,15 +135,16 @@ TEST(Msccl, WhatIsRefusedAndWhy) {
     EXPECT_EQ(changed("type=\"s\"", "type=\"z\""),
               "made.xml:4:1: error: type: expected one of cpy, nop, r, rcs, re, rrc, rrcs, rrs, s, "
               "found 'z'");
-    EXPECT_EQ(changed("srcbuf=\"i\"", "srcbuf=\"x\""),
-              "made.xml:4:1: error: srcbuf: expected i, o or s (input, output, scratch), found 'x'");
+    EXPECT_EQ(
+        changed("srcbuf=\"i\"", "srcbuf=\"x\""),
+        "made.xml:4:1: error: srcbuf: expected i, o or s (input, output, scratch), found 'x'");
     EXPECT_EQ(changed("srcoff=\"0\"", "srcoff=\"7\""),
               "made.xml:4:1: error: expected chunks of the input, which has 2, found 7..7");
     EXPECT_EQ(changed("srcoff=\"0\"", "scroff=\"0\""),
               "made.xml:4:1: error: <step> has no attribute 'scroff'");
     EXPECT_EQ(changed("cnt=\"1\"", "cnt=\"two\""),
               "made.xml:4:1: error: cnt: expected 1..1048576, found 'two'");
-    EXPECT_EQ(changed("s=\"0\"", "s=\"4\""),
+    EXPECT_EQ(changed(" s=\"0\"", " s=\"4\""),
               "made.xml:4:1: error: s: expected 0, since steps are numbered from 0, found '4'");
     EXPECT_EQ(changed("send=\"1\"", "send=\"-1\""),
               "made.xml:4:1: error: it sends, but its <tb> has send=\"-1\"");

@@ -14,8 +14,7 @@ using namespace peal;  // NOLINT: this file is one function
 
 void carry_through(const std::string& text) {
     const bool is_xml = text.find('<') < text.find('{');
-    const auto source =
-        std::make_shared<const Source>(is_xml ? "fuzz.xml" : "fuzz.json", text);
+    const auto source = std::make_shared<const Source>(is_xml ? "fuzz.xml" : "fuzz.json", text);
     const foreign::ForeignPlans foreign = foreign::read_plans(source, {});
     validate(foreign.plans);
     const std::optional<Meaning> meaning = foreign::meaning_of(foreign);
