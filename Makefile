@@ -42,7 +42,7 @@ test-stress: ## run the tests with processes and threads on busy cores, each REP
 
 fuzz: ## give the language, plans and profiles made-up input for SECONDS each, an hour unless said
 	@tools/install-packages core tests
-	@$(call build,fuzz,,--target fuzz_language fuzz_plans fuzz_profile)
+	@$(call build,fuzz,,--target fuzz_language fuzz_plans fuzz_foreign fuzz_profile)
 	@tools/fuzz build/fuzz $(SECONDS)
 
 test-storm: ## let ranks be killed, stopped and at odds for SECONDS, an hour unless said; SEED: that trial first

@@ -10,6 +10,8 @@
 #include <fmt/format.h>
 
 #include "check/call_sequence.hpp"
+#include "foreign/algorithms.hpp"
+#include "foreign/foreign.hpp"
 #include "peal/check.hpp"
 #include "peal/collective.hpp"
 #include "peal/compile.hpp"
@@ -187,6 +189,21 @@ void many_lanes() {
     print_row("62 ranks of 32 lanes, 3 calls", tally, seconds_since(start), 1);
 }
 
+// A published file of this size is read and checked while somebody waits for it.
+void foreign_plan() {
+    constexpr int kRanks = 64, kChannels = 16, kChunks = 11;
+    const SourcePtr source =
+        test::source_of("chain.xml", test::chain_broadcast(kRanks, kChannels, kChunks));
+    Tally tally;
+    const auto start = Clock::now();
+    const foreign::ForeignPlans foreign = foreign::read_plans(source, {});
+    const std::optional<Meaning> meaning = foreign::meaning_of(foreign);
+    tally.add(check({{&foreign.plans, &*meaning, {}}}));
+    print_row(fmt::format("XML, {} GPUs, {} thread blocks, {} steps, 3 calls", kRanks,
+                          kRanks * kChannels + 1, kRanks * kChannels * kChunks + 1),
+              tally, seconds_since(start), 0.5);
+}
+
 // A bound holds within a fifth, of memory as the process has it. (So this comes first.)
 void bounds() {
     const std::vector<Plan> plans = scattered(2'000);
@@ -272,6 +289,7 @@ int main() {
     peal::many_ranks(CollectiveKind::allgather, "ring", 1, 1024);
     peal::many_pieces();
     peal::many_lanes();
+    peal::foreign_plan();
     peal::every_pair();
     peal::exploration();
 }

@@ -1,8 +1,8 @@
-# peal_room(<room> [SPEED <-O option>] [LINKS <targets>...] [PRIVATE_LINKS <targets>...])
+# peal_room(<room> [COMMAND_ONLY] [SPEED <-O option>] [LINKS <targets>...] [PRIVATE_LINKS <targets>...])
 #
 # src/<room>/ becomes the library peal_<room>, and tests/<room>/*_test.cpp its test program
 # test_<room>. LINKS names the rooms below it: dependencies point one way. All rooms together make
-# the one library that is installed. SPEED is for rooms that are waited for: what most of them do is
+# the one library that is installed, but for those that only the command needs. SPEED is for rooms that are waited for: what most of them do is
 # over before anybody notices, and -O1 compiles in half the time.
 set(PEAL_ROOMS "" CACHE INTERNAL "")
 
@@ -14,7 +14,7 @@ function(peal_unity target batch)
 endfunction()
 
 function(peal_room room)
-    cmake_parse_arguments(ARG "" "SPEED" "LINKS;PRIVATE_LINKS" ${ARGN})
+    cmake_parse_arguments(ARG "COMMAND_ONLY" "SPEED" "LINKS;PRIVATE_LINKS" ${ARGN})
     if(NOT ARG_SPEED)
         set(ARG_SPEED -O1)
     endif()
@@ -25,7 +25,9 @@ function(peal_room room)
     target_link_libraries(peal_${room} PUBLIC ${ARG_LINKS} PRIVATE peal_options ${ARG_PRIVATE_LINKS})
     target_compile_options(peal_${room} PRIVATE $<$<CONFIG:Release>:${ARG_SPEED}>)
     peal_unity(peal_${room} 12)
-    set(PEAL_ROOMS ${PEAL_ROOMS} peal_${room} CACHE INTERNAL "")
+    if(NOT ARG_COMMAND_ONLY)
+        set(PEAL_ROOMS ${PEAL_ROOMS} peal_${room} CACHE INTERNAL "")
+    endif()
 
     file(GLOB tests CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/tests/${room}/*_test.cpp)
     if(PEAL_TESTS AND tests)

@@ -69,6 +69,8 @@ struct Meaning {
     // gathered them (then there is no order to compare) or they are integers (then the order does
     // not matter).
     bool same_bits = false;
+    // For that, a op b and b op a are the same bits: where a number that is none has one form only.
+    bool commutes = false;
     bool meets = false;  // nobody returns before everybody has been called
 };
 
@@ -190,6 +192,9 @@ struct Violation {
     std::string memory;       // the bytes or the cell in question, "data@2[0..64)"; may be empty
     std::string found;        // wrong_result: the term; signals: the value
     std::string expected;
+    // Of a result that is right but for its order: how the two ranks of `steps` combine it, by the
+    // ranks that contribute: "(0+1)+2" and "(0+2)+1".
+    std::vector<std::string> orders;
     // An interleaving that shows it; the steps involved come last. A blocked wait is not part of
     // it. Static violations need no interleaving: the schedule is then the offending step.
     std::vector<Step> schedule;

@@ -1,14 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "check/call_sequence.hpp"
 
+#include <algorithm>
+
 namespace peal::checker {
 namespace {
 
-std::vector<std::string> memory_at(const std::string& place, const std::vector<Buffer>& buffers) {
+std::vector<std::string> memory_at(const std::string& place,
+                                   const std::vector<std::uint16_t>& placed,
+                                   const std::vector<Buffer>& buffers) {
     std::vector<std::string> names;
-    for (const Buffer& buffer : buffers) {
-        const bool is_private = buffer.kind == BufferKind::argument;
-        names.push_back(is_private ? buffer.name : buffer.name + place);
+    for (std::size_t b = 0; b < buffers.size(); ++b) {
+        const bool is_listed = std::find(placed.begin(), placed.end(), b) != placed.end();
+        const bool is_there = placed.empty() ? buffers[b].kind != BufferKind::argument : is_listed;
+        names.push_back(is_there ? buffers[b].name + place : buffers[b].name);
     }
     return names;
 }
@@ -18,7 +23,17 @@ std::vector<std::string> memory_at(const std::string& place, const std::vector<B
 void CallSequence::add(std::vector<Plan> plans, std::optional<Meaning> meaning, std::string place) {
     calls_.push_back({std::make_shared<const std::vector<Plan>>(std::move(plans)),
                       meaning ? std::make_shared<const Meaning>(*std::move(meaning)) : nullptr,
-                      std::move(place)});
+                      std::move(place),
+                      {}});
+}
+
+void CallSequence::add_alternating(std::vector<Plan> plans, std::optional<Meaning> meaning,
+                                   const std::vector<std::uint16_t>& buffers) {
+    if (buffers.empty()) return add(std::move(plans), std::move(meaning));
+    add(std::move(plans), std::move(meaning), ".0");
+    calls_.back().placed = buffers;
+    calls_.push_back(calls_.back());
+    calls_.back().place = ".1";
 }
 
 void CallSequence::add(const Collective& collective, std::vector<Plan> plans) {
@@ -42,7 +57,8 @@ std::vector<CheckStage> CallSequence::stages() const {
         CheckStage stage;
         stage.plans = call.plans.get();
         stage.meaning = call.meaning.get();
-        if (!call.place.empty()) stage.memory = memory_at(call.place, call.plans->front().buffers);
+        if (!call.place.empty())
+            stage.memory = memory_at(call.place, call.placed, call.plans->front().buffers);
         list.push_back(std::move(stage));
     }
     return list;

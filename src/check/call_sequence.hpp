@@ -2,6 +2,7 @@
 // Calls to check, one after the other, with what their stages point to.
 #pragma once
 
+#include <cstdint>
 #include <memory>
 #include <optional>
 #include <string>
@@ -24,6 +25,10 @@ public:
     // tells that all have returned before a set is used again.
     void add(const Collective& collective, std::vector<Plan> plans);
 
+    // One call, or two if there are buffers of which there are two sets, used in turn.
+    void add_alternating(std::vector<Plan> plans, std::optional<Meaning> meaning,
+                         const std::vector<std::uint16_t>& buffers);
+
     std::vector<CheckStage> stages() const;
 
 private:
@@ -31,6 +36,8 @@ private:
         std::shared_ptr<const std::vector<Plan>> plans;
         std::shared_ptr<const Meaning> meaning;
         std::string place;
+        std::vector<std::uint16_t>
+            placed;  // buffers that the place is for; empty: all but arguments
     };
     std::vector<Call> calls_;
 };

@@ -52,6 +52,7 @@ Violation violation_of(const Model& model, Shown&& shown) {
     violation.memory = std::move(shown.finding.memory);
     violation.found = std::move(shown.finding.found);
     violation.expected = std::move(shown.finding.expected);
+    violation.orders = std::move(shown.finding.orders);
     violation.schedule = steps_of(model, shown.schedule);
     return violation;
 }

@@ -36,10 +36,10 @@ private:
 }  // namespace
 
 std::string digest(const Meaning& meaning) {
-    const auto& [name, staged, outputs, in_order, same_bits, meets] = meaning;
+    const auto& [name, staged, outputs, in_order, same_bits, commutes, meets] = meaning;
     base::Digest digest;
     digest.add(name);
-    put_numbers(digest, in_order, same_bits, meets, staged.size());
+    put_numbers(digest, in_order, same_bits, commutes, meets, staged.size());
     for (const auto& [rank, buffer, offset, length] : staged) {
         put_numbers(digest, rank, buffer, offset, length);
     }

@@ -26,6 +26,7 @@ struct Finding {
     std::string memory;
     std::string found;
     std::string expected;
+    std::vector<std::string> orders;
 };
 
 // Ops of one source line (or, without lines, of one index) are of one sort on all ranks and calls;

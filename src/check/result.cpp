@@ -154,16 +154,19 @@ void ResultCheck::check_same_bits(const Part& part, Findings& findings) {
             .try_emplace({call, static_cast<const void*>(part.output->of.get())},
                          part.output->length, Seen{})
             .first->second;
+    const Content order = meaning(part).commutes ? terms_.commuted(part.content, 0) : part.content;
     bool is_first = false;
     seen.visit(part.begin, part.end, [&](std::uint64_t from, std::uint64_t to, const Seen& other) {
         if (other.content.term == kUnwritten) {
             is_first = true;
-        } else if (other.content != part.content &&
+        } else if (other.order != order &&
                    findings.wants(ViolationKind::wrong_result, {other.event, part.event})) {
             Finding finding =
                 finding_at(part, ViolationKind::wrong_result, {other.event, part.event});
             finding.found = text_of(terms_, model_, part.content, from, to);
             finding.expected = text_of(terms_, model_, other.content, from, to);
+            finding.orders = {order_text(terms_, model_, other.content),
+                              order_text(terms_, model_, part.content)};
             finding.message = fmt::format(
                 "after call {}, {} is combined in another order than on rank {}: the bits may "
                 "differ",
@@ -171,7 +174,7 @@ void ResultCheck::check_same_bits(const Part& part, Findings& findings) {
             findings.add(std::move(finding));
         }
     });
-    if (is_first) seen.assign(part.begin, part.end, {part.content, part.event});
+    if (is_first) seen.assign(part.begin, part.end, {part.content, order, part.event});
 }
 
 // ---------------------------------------------------------------------------- text

@@ -31,6 +31,7 @@ private:
     };
     struct Seen {
         Content content;
+        Content order;  // what of it is compared
         Event event;
         bool operator==(const Seen&) const = default;
     };

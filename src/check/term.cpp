@@ -427,6 +427,34 @@ std::vector<Leaf> TermTable::chain(Content content, ReduceOp op, Element element
     return result;
 }
 
+Content TermTable::commuted(Content content, std::uint64_t at) {
+    if (at != commuted_at_) commuted_.clear();
+    commuted_at_ = at;
+    return commuted(content, at, 0);
+}
+
+Content TermTable::commuted(Content content, std::uint64_t at, int depth) {
+    constexpr int kMostDepth = 4096;
+    const Term term = terms_[content.term];  // the table grows meanwhile
+    const bool is_combined = term.kind == Term::Kind::combine;
+    if (!is_combined && term.kind != Term::Kind::rounded) return content;
+    if (depth > kMostDepth || !is_in_phase(content, term.element, at)) return content;
+    const Leaf key{content.term, content.shift};
+    if (const auto known = commuted_.find(key); known != commuted_.end()) return known->second;
+    const Content left = commuted({term.left, content.shift + term.left_shift}, at, depth + 1);
+    Content result;
+    if (is_combined) {
+        const Content right =
+            commuted({term.right, content.shift + term.right_shift}, at, depth + 1);
+        const bool swaps = Leaf{right.term, right.shift} < Leaf{left.term, left.shift};
+        result = combine(term.op, term.element, swaps ? right : left, swaps ? left : right, at);
+    } else {
+        result = rounded(term.element, left, at);
+    }
+    commuted_.emplace(key, result);
+    return result;
+}
+
 // ---------------------------------------------------------------------------- text
 
 namespace {
@@ -589,6 +617,29 @@ private:
 };
 
 }  // namespace
+
+std::string order_text(const TermTable& terms, const Model& model, Content content) {
+    constexpr int kMostParts = 200;
+    int parts = 0;
+    const auto write = [&](TermId id, bool is_outer, auto&& self) -> std::string {
+        const Term& term = terms[id];
+        if (term.kind == Term::Kind::rounded) return self(term.left, is_outer, self);
+        if (++parts > kMostParts) return "...";
+        if (term.kind == Term::Kind::input) {
+            return std::to_string(model.regions[term.region].rank);
+        }
+        if (term.kind != Term::Kind::combine) return "?";
+        const std::string left = self(term.left, false, self);
+        const std::string right = self(term.right, false, self);
+        const std::string_view sign = term.op == ReduceOp::sum    ? "+"
+                                      : term.op == ReduceOp::prod ? "*"
+                                      : term.op == ReduceOp::max  ? " max "
+                                                                  : " min ";
+        const std::string both = fmt::format("{}{}{}", left, sign, right);
+        return is_outer ? both : fmt::format("({})", both);
+    };
+    return write(content.term, true, write);
+}
 
 std::string text_of(const TermTable& terms, const Model& model, Content content,
                     std::uint64_t begin, std::uint64_t end) {

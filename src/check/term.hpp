@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <string>
 #include <unordered_map>
 #include <vector>
@@ -105,6 +106,10 @@ public:
     Content computed(MapOp map, Element element, Element from, const std::vector<Stretch>& bytes,
                      std::uint64_t at);
 
+    // The same with the operands of each combination in an order that does not depend on who came
+    // first: a op b and b op a become one term. (Beyond some depth they stay as they are.)
+    Content commuted(Content content, std::uint64_t at);
+
     // The same bytes seen from offsets that are `by` smaller.
     Content moved(Content content, std::int64_t by) const;
 
@@ -137,12 +142,18 @@ private:
         return moved(whole, shift);
     }
     std::vector<Content> gathered_parts(TermId id) const;
+    Content commuted(Content content, std::uint64_t at, int depth);
 
     std::vector<Term> terms_;
     std::unordered_map<Term, TermId, Hash> ids_;
     std::unordered_map<TermId, Content> later_;  // of terms that were asked for, at coordinate 0
     std::uint32_t later_calls_ = 0;
+    std::map<Leaf, Content> commuted_;  // what is known, for elements that begin at `commuted_at_`
+    std::uint64_t commuted_at_ = 0;
 };
+
+// How a combination was made, by the ranks whose input is in it: "((0+1)+2)+3".
+std::string order_text(const TermTable& terms, const Model& model, Content content);
 
 // What bytes [begin, end) hold, in words: "sum(input@0[0..64), input@1[0..64))".
 std::string text_of(const TermTable& terms, const Model& model, Content content,

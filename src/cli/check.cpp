@@ -181,7 +181,9 @@ void add_check(CommandLine& line) {
                    "print the findings as annotations of a GitHub workflow, too")
         ->group(kReportGroup);
     command->footer(
-        "The target is a collective, file.peal[:kernel], a PTO kernel.cpp, plan.json, or all.\n"
+        "The target is a collective, file.peal[:kernel], a PTO kernel.cpp, plan.json, a plan of "
+        "MSCCL\n"
+        "(.xml) or MSCCL++ (.json), or all.\n"
         "Without one: everything that peal.toml lists, here or in a directory above.\n"
         "Exit codes: 0 proved, 1 violated, 2 bad usage or program, 3 bound reached.\n"
         "Examples:\n"

@@ -9,6 +9,7 @@
 
 #include "base/file.hpp"
 #include "check/static_rules.hpp"
+#include "cli/foreign_target.hpp"
 #include "cli/pto_target.hpp"
 #include "peal/error.hpp"
 #include "plan/notes.hpp"
@@ -133,12 +134,13 @@ bool gathers(const Plan& plan) {
 }
 
 // The same bits are claimed where the checker compares the order, or where it does not matter.
-Claim claim_of(const Collective& collective, const std::vector<Plan>& plans) {
+Claim claim_of(const Collective& collective, const Meaning& meaning,
+               const std::vector<Plan>& plans) {
     Claim claim{std::string(name(collective.kind)), ""};
     if (!facts_of(collective.kind).reduces) return claim;
     const bool is_open =
         is_float(collective.element) && std::any_of(plans.begin(), plans.end(), gathers);
-    claim.order = meaning_of(collective, plans).same_bits && !is_open ? "same bits" : "any order";
+    claim.order = meaning.same_bits && !is_open ? "same bits" : "any order";
     return claim;
 }
 
@@ -176,8 +178,29 @@ CheckJob plan_file_job(const CheckCommand& command) {
     target.nranks = job.nranks;
     const Collective collective =
         expected_collective("--expect", command.expect, command.target, target, plans);
-    job.claim = claim_of(collective, plans);
+    job.claim = claim_of(collective, meaning_of(collective, plans), plans);
     job.calls.add(collective, std::move(plans));
+    return job;
+}
+
+// What a file of another project says of itself is believed but for the orders: those are told.
+CheckJob foreign_job(const CheckCommand& command) {
+    if (!command.after.empty()) {
+        bad_usage("--after is for collectives and kernels; a plan has windows of its own");
+    }
+    const Target target = read_foreign(command.target, command.expect);
+    CheckJob job;
+    job.nranks = target.nranks;
+    job.count = target.foreign->count;
+    const std::vector<Plan>& plans = target.foreign->plans;
+    std::optional<Meaning> meaning = foreign::meaning_of(*target.foreign);
+    if (target.foreign->collective)
+        job.claim = claim_of(*target.foreign->collective, *meaning, plans);
+    job.calls.add_alternating(plans, meaning, target.foreign->alternating);
+    if (meaning && meaning->same_bits && command.expect.empty()) {
+        meaning->same_bits = false;
+        job.any_order.emplace().add_alternating(plans, meaning, target.foreign->alternating);
+    }
     return job;
 }
 
@@ -214,7 +237,13 @@ std::vector<CheckSubject> subjects_of(const CheckCommand& command) {
     subject.what = target;
     subject.recipe = "-";
     subject.options = command.target;
-    if (ends_with(target, ".json")) {
+    if (is_foreign_file(target)) {
+        const Target foreign = read_foreign(command.target, command.expect);
+        const std::uint64_t count = foreign.foreign->count;
+        if (count > 0) subject.counts = std::to_string(count);
+        subject.is_foreign = true;
+        subject.points.emplace_back(0, count);  // the file knows
+    } else if (ends_with(target, ".json")) {
         refuse_pto_options(command.target);
         subject.points.emplace_back(0, 0);  // the file knows
     } else if (is_pto_kernel(target)) {
@@ -240,6 +269,7 @@ std::uint64_t count_on(const CheckSubject& subject, std::pair<int, std::uint64_t
 
 CheckJob make_job(const CheckCommand& command, const CheckSubject& subject, int nranks,
                   std::uint64_t count, std::chrono::steady_clock::time_point deadline) {
+    if (subject.is_foreign) return foreign_job(command);
     if (ends_with(command.target.target, ".json")) return plan_file_job(command);
     CheckJob job;
     job.nranks = nranks;
@@ -257,7 +287,7 @@ CheckJob make_job(const CheckCommand& command, const CheckSubject& subject, int 
     if (command.bytes) forget_shapes(plans);
     const auto collective = collective_of(target, options, command.expect, plans);
     if (collective) {
-        job.claim = claim_of(*collective, plans);
+        job.claim = claim_of(*collective, meaning_of(*collective, plans), plans);
         job.calls.add(*collective, std::move(plans));
     } else {
         job.calls.add(std::move(plans), std::nullopt);

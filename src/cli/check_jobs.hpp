@@ -35,6 +35,10 @@ struct CheckJob {
     Claim claim;
     checker::CallSequence calls;
     bool has_generations = false;  // of a kernel that was traced for each of them
+    // The same without a word on orders: where ranks may combine in orders of their own, that is
+    // told and no violation. Nothing: they must not.
+    std::optional<checker::CallSequence> any_order;
+    std::string note;  // what is told
 };
 
 // All jobs of one program or recipe: proved together or not at all. Plans are made one job at a
@@ -46,6 +50,7 @@ struct CheckSubject {
     std::vector<std::pair<int, std::uint64_t>> points;  // ranks and count
     TargetOptions options;
     std::optional<pto::Kernel> pto_kernel;  // compiled once for all points
+    bool is_foreign = false;                // a file of another project
 };
 
 // In the order of the list, each once.

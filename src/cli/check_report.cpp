@@ -91,6 +91,7 @@ std::string notes_text(const SubjectResult& result) {
     if (!result.why_not_any.empty() && result.last.verdict == Verdict::proved) {
         text += fmt::format("not any number of calls: {}\n", result.why_not_any);
     }
+    if (!result.note.empty() && result.last.verdict == Verdict::proved) text += result.note + "\n";
     if (result.claim.result.empty() && result.last.verdict == Verdict::proved) {
         text += fmt::format(
             "protocol only: no result was asked for; {} NAME names the collective "
@@ -330,6 +331,7 @@ std::string to_json(const std::vector<SubjectResult>& results) {
             entry["calls_that_fit"] = result.calls_that_fit;
         }
         if (!result.why_not_any.empty()) entry["why_not_any"] = result.why_not_any;
+        if (!result.note.empty()) entry["note"] = result.note;
         if (!result.last.why_explored.empty()) entry["why_explored"] = result.last.why_explored;
         if (!result.last.bound.empty()) entry["bound"] = result.last.bound;
         if (!result.last.violations.empty()) {

@@ -77,6 +77,7 @@ Collective expected_collective(std::string_view option, const std::string& expec
 
 std::optional<Collective> collective_of(const Target& target, const TargetOptions& options,
                                         const std::string& expect, const std::vector<Plan>& plans) {
+    if (target.foreign) return target.foreign->collective;
     if (expect.empty()) return target.collective ? target.collective : target.said_to_be;
     if (target.collective) {
         throw Error(Fault::usage,

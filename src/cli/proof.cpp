@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "check/call_sequence.hpp"
 #include "check/proof_store.hpp"
 #include "cli/commands.hpp"
 #include "plan/for_host.hpp"
@@ -39,13 +40,14 @@ Proof proof_of(const CheckReport& report, std::string_view where) {
 
 }  // namespace
 
-Proof prove(const std::vector<Plan>& plans, const Collective* collective, bool thorough,
-            CheckOptions options) {
-    const Meaning meaning = collective ? meaning_of(*collective, plans) : Meaning{};
+Proof prove(const std::vector<Plan>& plans, const std::optional<Meaning>& meaning, bool thorough,
+            CheckOptions options, const std::vector<std::uint16_t>& alternating) {
     options.max_violations = 1;
     if (!thorough) options.max_states = kQuickStates;
     const auto prove_them = [&](const std::vector<Plan>& them, std::string_view where) -> Proof {
-        const std::vector<CheckStage> stages = {{&them, collective ? &meaning : nullptr, {}}};
+        checker::CallSequence calls;
+        calls.add_alternating(them, meaning, alternating);
+        const std::vector<CheckStage> stages = calls.stages();
         if (!thorough && !is_quick(them, options) && !checker::find_proof(stages, options))
             return {};
         const checker::ProofAnswer answer = checker::check_once(stages, options);

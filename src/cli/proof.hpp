@@ -2,6 +2,8 @@
 // A proof beside a run.
 #pragma once
 
+#include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -24,9 +26,10 @@ struct Proof {
 // Checks the plans with these options; those with pipes on their device, and then as this machine
 // runs them (plan/for_host.hpp). What stands in the user's store of proofs is not checked again;
 // other than that, unless `thorough`, only what takes no noticeable time is.
-// `collective` is what they mean, or null. Warnings are left to `peal check`.
-Proof prove(const std::vector<Plan>& plans, const Collective* collective, bool thorough,
-            CheckOptions options);
+// `meaning` is what they mean, or nothing; calls use the buffers that alternate in turn. Warnings
+// are left to `peal check`.
+Proof prove(const std::vector<Plan>& plans, const std::optional<Meaning>& meaning, bool thorough,
+            CheckOptions options, const std::vector<std::uint16_t>& alternating = {});
 
 // --no-store: proofs are neither taken from the user's store nor put there.
 Option* add_store_option(Command& command);

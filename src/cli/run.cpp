@@ -45,7 +45,7 @@ int run(const RunOptions& options) {
     }
     TargetOptions what = options.target;
     what.calls = options.calls;
-    const Target target = resolve(what);
+    const Target target = resolve(what, options.expect);
     const std::vector<Plan> plans = plans_for(target);
     const auto collective = collective_of(target, options.target, options.expect, plans);
     // The calls that are run are proved. What Peal compiles is right call after call and is always
@@ -54,8 +54,12 @@ int run(const RunOptions& options) {
     checks.calls = target.is_pto() ? options.calls : std::max(options.calls, kProvedCalls);
     checks.device = device_rules(options.target);
     checks.strict_loads = options.target.strict_loads;
+    std::optional<Meaning> meaning = meaning_for(target, collective, plans);
+    // That ranks of a foreign plan add in different orders is for `peal check` to say.
+    if (target.foreign && meaning && options.expect.empty()) meaning->same_bits = false;
     const Proof proof =
-        prove(plans, collective ? &*collective : nullptr, options.check, std::move(checks));
+        prove(plans, meaning, options.check, std::move(checks),
+              target.foreign ? target.foreign->alternating : std::vector<std::uint16_t>());
     if (options.check && proof.exit_code != kFine) {
         fmt::print(stderr, "peal: not run: {}\n", proof.reason);
         return proof.exit_code;

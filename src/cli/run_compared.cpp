@@ -49,7 +49,7 @@ void print_result(const Target& target, const Collective& collective, const Proo
 int run_compared(const Target& target, const Collective& collective, const std::vector<Plan>& plans,
                  const Proof& proof, const RunOptions& options) {
     RankWork work =
-        golden::rehearsal_of(plans, collective, ports_of(collective, plans.front()), options.calls);
+        golden::rehearsal_of(plans, collective, target.ports(collective, plans), options.calls);
     work.timeout = options.timeout();
     const golden::Outcome outcome = make_runner(plans, options)->run(work);
     print_result(target, collective, proof, outcome, options);

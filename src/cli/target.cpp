@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "cli/foreign_target.hpp"
 #include "cli/pto_target.hpp"
 #include "peal/error.hpp"
 #include "peal/program.hpp"
@@ -153,8 +154,10 @@ std::int64_t integer_setting(const std::string& name, const std::string& text) {
 }
 
 Option* add_target_options(Command& command, TargetOptions& options) {
-    Option* target = command.add_option("target", options.target,
-                                        "a collective, file.peal[:kernel], or a PTO kernel.cpp");
+    Option* target =
+        command.add_option("target", options.target,
+                           "a collective, file.peal[:kernel], a PTO kernel.cpp, or a plan of "
+                           "MSCCL (.xml) or MSCCL++ (.json)");
     command.add_option("--recipe,--algo", options.recipe, "recipe of a collective (default auto)");
     auto* count =
         command.add_option("--count", options.count,
@@ -189,6 +192,7 @@ Option* add_target_options(Command& command, TargetOptions& options) {
         "--window", [&options] { options.placement = Placement::window; },
         "input and result are in the window itself");
     add_pto_options(command, options);
+    add_foreign_options(command, options);
     return target;
 }
 
@@ -248,7 +252,8 @@ std::string recipe_of(const Target& target) {
     return fmt::format("auto: {}", choose_recipe(collective.kind, bytes, target.nranks));
 }
 
-Target resolve(const TargetOptions& options) {
+Target resolve(const TargetOptions& options, const std::string& expect) {
+    if (is_foreign_file(options.target)) return read_foreign(options, expect);
     if (is_pto_kernel(options.target)) {
         if (options.lanes != 1) {
             bad_usage("--lanes is for .peal kernels; a PTO kernel takes --blocks");
@@ -263,9 +268,9 @@ Target resolve(const TargetOptions& options) {
     if (!kind) {
         std::vector<std::string_view> names;
         for (const CollectiveKind each : kCollectives) names.push_back(name(each));
-        bad_usage(
-            fmt::format("'{}' is neither a collective nor a .peal or .cpp file; collectives are {}",
-                        options.target, fmt::join(names, ", ")));
+        bad_usage(fmt::format(
+            "'{}' is neither a collective nor a .peal, .cpp or .xml file; collectives are {}",
+            options.target, fmt::join(names, ", ")));
     }
     Target target;
     target.nranks = rank_count(options);
@@ -278,8 +283,17 @@ Target resolve(const TargetOptions& options) {
     return target;
 }
 
+std::optional<Meaning> meaning_for(const Target& target,
+                                   const std::optional<Collective>& collective,
+                                   const std::vector<Plan>& plans) {
+    if (target.foreign) return foreign::meaning_of(*target.foreign);
+    if (!collective) return std::nullopt;
+    return meaning_of(*collective, plans);
+}
+
 std::vector<Plan> plans_for(const Target& target, CompileOptions options) {
     if (target.is_pto()) return target.traced;
+    if (target.foreign) return target.foreign->plans;
     options.lanes = target.lanes;
     return compile(target.program, target.kernel, target.bindings, target.nranks, options);
 }

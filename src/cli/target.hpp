@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "cli/command_line.hpp"
+#include "foreign/foreign.hpp"
 #include "peal/check.hpp"
 #include "peal/collective.hpp"
 #include "peal/compile.hpp"
@@ -44,6 +45,8 @@ struct TargetOptions {
     double trace_seconds = 10;
     int blocks = 1;
     int calls = 3;  // in a row on the same windows, that its plans are for
+
+    int slots = 2;  // MSCCL only: messages that a connection holds
 };
 
 // Everything but -n, which some commands take as a range. Returns the target, which may be left
@@ -68,11 +71,18 @@ struct Target {
     std::vector<Plan> traced;
     std::optional<Collective> said_to_be;
     bool is_pto() const { return !traced.empty(); }
+
+    std::optional<foreign::ForeignPlans> foreign;  // a plan of another project
+
+    // Where input and result of the collective are in the plans.
+    Ports ports(const Collective& as, const std::vector<Plan>& plans) const {
+        return foreign ? foreign->ports : ports_of(as, plans.front());
+    }
 };
 
-// Reads and parses, or compiles and traces, what is named. Warnings about a .peal file go to
-// stderr. Throws Error.
-Target resolve(const TargetOptions& options);
+// Reads and parses, or compiles and traces, what is named; `expect` is what it is held to. Warnings
+// about a .peal file go to stderr. Throws Error.
+Target resolve(const TargetOptions& options, const std::string& expect = {});
 
 // The recipe of a built-in collective: "ring", or "auto: mesh" where the table of recipes chose it;
 // "-" for kernels.
@@ -98,6 +108,11 @@ Collective expected_collective(std::string_view option, const std::string& expec
 // say anything.
 std::optional<Collective> collective_of(const Target& target, const TargetOptions& options,
                                         const std::string& expect, const std::vector<Plan>& plans);
+
+// What the plans are for, if that is known: of plans of another project what their file adds to it.
+std::optional<Meaning> meaning_for(const Target& target,
+                                   const std::optional<Collective>& collective,
+                                   const std::vector<Plan>& plans);
 
 // With as many lanes as the target has.
 std::vector<Plan> plans_for(const Target& target, CompileOptions options = {});

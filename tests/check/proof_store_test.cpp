@@ -117,6 +117,7 @@ TEST(ProofDigest, EveryPartOfWhatIsCheckedChangesIt) {
             {"name", [](auto&, Meaning& m, auto&) { m.name += "2"; }},
             {"in_order", [](auto&, Meaning& m, auto&) { m.in_order ^= true; }},
             {"same_bits", [](auto&, Meaning& m, auto&) { m.same_bits ^= true; }},
+            {"commutes", [](auto&, Meaning& m, auto&) { m.commutes ^= true; }},
             {"meets", [](auto&, Meaning& m, auto&) { m.meets ^= true; }},
             {"staged",
              [](auto&, Meaning& m, auto&) {

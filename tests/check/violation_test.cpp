@@ -324,6 +324,31 @@ TEST(WrongResult, OtherBitsOnOneRank) {
     EXPECT_EQ(check_one(plans.list(), &meaning).verdict, Verdict::proved);
 }
 
+// (0+1)+2 on ranks 0 and 2; what rank 1 has is told apart by its association, and by the order of
+// two operands unless they commute.
+TEST(WrongResult, OrdersThatAreTheSameWhereOperandsMayBeExchanged) {
+    const auto orders_with = [](std::initializer_list<int> order, bool commutes) {
+        Plans plans = mesh_allreduce(3, 8);
+        for (Instruction& instruction : plans.list()[1].instructions) {
+            auto* reduce = std::get_if<Reduce>(&instruction.action);
+            if (!reduce) continue;
+            std::vector<Range> sources;
+            for (const int i : order) sources.push_back(reduce->src[static_cast<std::size_t>(i)]);
+            reduce->src = sources;
+        }
+        Meaning meaning = allreduce_meaning(plans, 8, false);
+        meaning.commutes = commutes;
+        const CheckReport report = check_one(plans.list(), &meaning);
+        return report.violations.empty() ? std::vector<std::string>()
+                                         : report.violations.front().orders;
+    };
+    using Orders = std::vector<std::string>;
+    EXPECT_EQ(orders_with({1, 0, 2}, true), Orders());
+    EXPECT_EQ(orders_with({1, 0, 2}, false), (Orders{"(0+1)+2", "(1+0)+2"}));
+    EXPECT_EQ(orders_with({0, 2, 1}, true), (Orders{"(0+1)+2", "(0+2)+1"}));
+    EXPECT_EQ(orders_with({2, 1, 0}, true), (Orders{"(0+1)+2", "(2+1)+0"}));
+}
+
 TEST(WrongResult, ABarrierThatLetsSomebodyThrough) {
     Plans plans = mesh_barrier(3, NotifyOp::set, now(1), Compare::ge, now(1), 1);
     plans.list()[2].instructions.pop_back();  // rank 2 does not wait for rank 1

@@ -111,7 +111,7 @@ TEST(PealRun, BadUsageSaysWhatAndWhatToDo) {
          "peal: broadcast: root must be 0..3, found 4\n"},
         {{"run", "allreduce", "--calls", "0"}, "peal: --calls: expected at least 1, found 0\n"},
         {{"run", "nothing"},
-         "peal: 'nothing' is neither a collective nor a .peal or .cpp file; collectives are "
+         "peal: 'nothing' is neither a collective nor a .peal, .cpp or .xml file; collectives are "
          "allreduce, "
          "reduce_scatter, allgather, broadcast, all_to_all, all_to_all_v, allgather_v, "
          "reduce_scatter_v, reduce, gather, scatter, scan, exscan, barrier\n"},
