@@ -238,7 +238,7 @@ struct CheckReport {
     int calls = 0;
     bool any_calls = false;
     std::uint64_t calls_that_fit = 0;
-    std::string why_not_any;   // asked for and proved, but not for any number: one sentence
+    std::string why_not_any;  // asked for and proved, but not for any number: one sentence
     MemoryOrder order = MemoryOrder::drained;
     bool any_order = false;    // the other order makes no difference: the verdict holds under both
     std::uint64_t events = 0;  // linear: executed steps

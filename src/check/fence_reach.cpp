@@ -76,7 +76,7 @@ private:
             const std::size_t unit = unit_of(instruction);
             StoreCounts& now = units[unit];
             join(now, units[kScalar]);  // issued after it
-            if (pipe_of(instruction) == Pipe::all) {
+            if (plan::pipe_of(instruction) == Pipe::all) {
                 for (const StoreCounts& other : units) join(now, other);
             }
             if (set_of_[i] != kNever) join(now, known_[set_of_[i]]);

@@ -15,10 +15,10 @@ namespace peal::checker {
 inline bool stores_on_pipe(const Instruction& instruction) {
     if (instruction.pipe == Pipe::none || instruction.group != 0) return false;
     bool stores = false;
-    for_each_access(
+    plan::for_each_access(
         instruction.action, [](const Range&) {},
-        [&](const Range& range) { stores |= !is_tile(range) && range.length != 0; },
-        [&](const Range& range) { stores |= !is_tile(range) && range.length != 0; });
+        [&](const Range& range) { stores |= !plan::is_tile(range) && range.length != 0; },
+        [&](const Range& range) { stores |= !plan::is_tile(range) && range.length != 0; });
     return stores;
 }
 
@@ -26,8 +26,8 @@ inline bool stores_on_pipe(const Instruction& instruction) {
 using StoreCounts = std::array<std::uint32_t, static_cast<std::size_t>(Pipe::all) + 1>;
 
 inline std::size_t unit_of(const Instruction& instruction) {
-    const Pipe pipe = pipe_of(instruction);
-    return static_cast<std::size_t>(is_beside(pipe) ? pipe : Pipe::scalar);
+    const Pipe pipe = plan::pipe_of(instruction);
+    return static_cast<std::size_t>(plan::is_beside(pipe) ? pipe : Pipe::scalar);
 }
 
 // For each fence of group 0 in [begin, end), in order: of how many stores of each pipe the issuing

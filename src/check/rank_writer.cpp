@@ -317,8 +317,8 @@ private:
     static bool may_clash(const Instruction& a, const Instruction& b) {
         bool clash = false;
         const auto meet = [&](const Range& range, bool changes) {
-            const auto with = [&](const Range& other) { clash |= overlaps(range, other); };
-            for_each_access(
+            const auto with = [&](const Range& other) { clash |= plan::overlaps(range, other); };
+            plan::for_each_access(
                 b.action,
                 [&](const Range& other) {
                     if (changes) with(other);
@@ -327,13 +327,13 @@ private:
         };
         const auto* sum = std::get_if<Accumulate>(&a.action);
         const auto* other = std::get_if<Accumulate>(&b.action);
-        for_each_access(
+        plan::for_each_access(
             a.action, [&](const Range& range) { meet(range, false); },
             [&](const Range& range) { meet(range, true); },
             [&](const Range& range) {
                 // Sums of one type meet without harm, but neither's source may be added to.
                 if (other && other->element == sum->element) {
-                    clash |= overlaps(range, other->src);
+                    clash |= plan::overlaps(range, other->src);
                 } else {
                     meet(range, true);
                 }
@@ -352,10 +352,11 @@ private:
         }
         way.run.push_back(index);
         const auto see = [&](const Range& range) {
-            if (is_tile(range) || range.length == 0) return;
-            add_view(lane, RegionKind::unfenced, region_of(range), range.offset, end_of(range));
+            if (plan::is_tile(range) || range.length == 0) return;
+            add_view(lane, RegionKind::unfenced, region_of(range), range.offset,
+                     plan::end_of(range));
         };
-        for_each_access(
+        plan::for_each_access(
             instruction.action, [](const Range&) {}, see, see);
     }
 
@@ -386,9 +387,9 @@ private:
 
     template <class Each>
     static void for_each_line(const Range& range, Each&& each) {
-        if (is_tile(range) || range.length == 0) return;
+        if (plan::is_tile(range) || range.length == 0) return;
         for (std::uint64_t line = range.offset / kCacheLineBytes;
-             line * kCacheLineBytes < end_of(range); ++line) {
+             line * kCacheLineBytes < plan::end_of(range); ++line) {
             each(line);
         }
     }
@@ -397,7 +398,7 @@ private:
     void note_cached(Lane& lane, const Plan& plan, std::size_t begin, std::size_t end) {
         for (std::size_t i = begin; i < end; ++i) {
             if (plan.instructions[i].group != kCached) continue;
-            for_each_access(
+            plan::for_each_access(
                 plan.instructions[i].action,
                 [&](const Range& range) { note_lines(lane, range, true); },
                 [&](const Range& range) { note_lines(lane, range, false); });
@@ -416,16 +417,16 @@ private:
                 line.in_memory = add_cell(CellRole::issue);
             }
             add_view(lane, is_read ? RegionKind::cached_reads : RegionKind::cached_writes,
-                     region_of(range), range.offset, end_of(range));
+                     region_of(range), range.offset, plan::end_of(range));
         });
     }
 
     void write_cached(Lane& lane, const Instruction& instruction, std::uint32_t index) {
-        for_each_access(
+        plan::for_each_access(
             instruction.action, [&](const Range& range) { take_lines(lane, range, index); },
             [](const Range&) {});
         emit_data(lane, lane.main, Origin::instruction, index);
-        for_each_access(
+        plan::for_each_access(
             instruction.action, [](const Range&) {},
             [&](const Range& range) { write_lines(lane, range, index); });
     }

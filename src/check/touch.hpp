@@ -102,17 +102,17 @@ void touch_views(const Model& model, Event event, Each&& each) {
                             : is_cached ? RegionKind::cached_writes
                                         : RegionKind::unfenced;
     const auto touch = [&](const Range& range, const Use& use) {
-        if (is_tile(range) || range.length == 0) return;
+        if (plan::is_tile(range) || range.length == 0) return;
         const RegionId region = model.region(op.call, range.buffer, range.rank);
         if (is_cached && region != op.cell) return;
         const auto line = static_cast<std::uint64_t>(op.value) * kCacheLineBytes;
         const std::uint64_t begin = is_cached ? std::max(range.offset, line) : range.offset;
         const std::uint64_t end =
-            is_cached ? std::min(end_of(range), line + kCacheLineBytes) : end_of(range);
+            is_cached ? std::min(plan::end_of(range), line + kCacheLineBytes) : plan::end_of(range);
         if (begin < end) each(view_of(model, region, kind, agent.core).region, begin, end, use);
     };
     const Action& action = model.instruction(event).action;
-    for_each_access(
+    plan::for_each_access(
         action,
         [&](const Range& range) {
             if (is_early) touch(range, kWrite);

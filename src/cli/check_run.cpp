@@ -25,7 +25,7 @@ std::chrono::steady_clock::time_point deadline_of(const CheckOptions& options) {
 }
 
 checker::ProofAnswer check_under(const CheckRequest& request, const std::vector<CheckStage>& stages,
-                        const CheckOptions& options) {
+                                 const CheckOptions& options) {
     if (request.take_proofs) return checker::check_once(stages, options);
     CheckReport report = check(stages, options);
     checker::keep_proof(stages, options, report);
@@ -34,8 +34,8 @@ checker::ProofAnswer check_under(const CheckRequest& request, const std::vector<
 
 // Under the order that was asked for, or both. What goes wrong under `drained` goes wrong under
 // `fenced`, too, where more is possible.
-checker::ProofAnswer check_orders(const CheckRequest& request, const std::vector<CheckStage>& stages,
-                         CheckOptions options) {
+checker::ProofAnswer check_orders(const CheckRequest& request,
+                                  const std::vector<CheckStage>& stages, CheckOptions options) {
     if (request.order == name(MemoryOrder::fenced)) options.order = MemoryOrder::fenced;
     checker::ProofAnswer answer = check_under(request, stages, options);
     if (request.order != kBothOrders || answer.report.any_order) return answer;
@@ -196,9 +196,8 @@ void add_request_options(Command& command, CheckRequest& request) {
     command.add_option("--order", request.order,
                        "when stores of a pipe are visible to the others: drained, fenced, or both "
                        "where they differ (default both)");
-    command.add_option(
-        "--after", what.after,
-        "collectives that run before it on the same windows: name or name:recipe");
+    command.add_option("--after", what.after,
+                       "collectives that run before it on the same windows: name or name:recipe");
     command.add_option("--expect", what.expect,
                        "the collective that a kernel or plan must compute");
     command.add_option("--max-states", request.options.max_states,

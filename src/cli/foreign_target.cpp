@@ -48,7 +48,7 @@ foreign::ReadOptions read_options(const TargetOptions& options, const std::strin
 bool is_foreign_file(const std::string& target) {
     const std::string extension = std::filesystem::path(target).extension();
     if (extension == ".xml") return true;
-    return extension == ".json" && foreign::is_foreign(target, read_text(target, kMostBytes));
+    return extension == ".json" && foreign::is_foreign(target, base::read_text(target, kMostBytes));
 }
 
 void add_foreign_options(Command& command, TargetOptions& options) {
@@ -60,7 +60,7 @@ void add_foreign_options(Command& command, TargetOptions& options) {
 
 Target read_foreign(const TargetOptions& options, const std::string& expect) {
     const auto source =
-        std::make_shared<const Source>(options.target, read_text(options.target, kMostBytes));
+        std::make_shared<const Source>(options.target, base::read_text(options.target, kMostBytes));
     Target target;
     target.foreign = foreign::read_plans(source, read_options(options, expect));
     target.kernel = target.foreign->plans.front().kernel;

@@ -32,9 +32,7 @@ Part Site::block_of(const ExprPtr& r) const {
     return {b.Bind("before", before), count_of(r)};
 }
 
-ExprPtr Site::count_of(const ExprPtr& r) const {
-    return counts ? table_at(counts, {r}) : count;
-}
+ExprPtr Site::count_of(const ExprPtr& r) const { return counts ? table_at(counts, {r}) : count; }
 
 Part Site::blocks() const {
     if (!counts) return {integer(0), nranks() * count};

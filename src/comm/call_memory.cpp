@@ -68,7 +68,8 @@ std::span<const engine::BoundBuffer> CallMemory::bind(const Request& request,
 
 std::span<const engine::BoundBuffer> CallMemory::bind(const KernelRequest& request) {
     bound_.assign(request.memory.begin(), request.memory.end());
-    bound_.push_back({.base = tiles_.data(), .rank_stride = tile_stride(*request.tape->plan)});
+    bound_.push_back(
+        {.base = tiles_.data(), .rank_stride = engine::tile_stride(*request.tape->plan)});
     return bound_;
 }
 

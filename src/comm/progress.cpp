@@ -69,7 +69,7 @@ void Progress::enter_turn() {
 }
 
 void Progress::enter(const Routine& routine, const Request& request) {
-    reserve_tiles(tile_room(routine.plan));
+    reserve_tiles(engine::tile_room(routine.plan));
     call_.place = memory_.take(routine);
     enter_turn();
     call_.routine = &routine;
@@ -247,7 +247,7 @@ void Progress::run(const KernelRequest& request) {
     note_begin();
     call_.phase = Phase::kernel;
     call_.plan_of = request.plan_of;
-    reserve_tiles(tile_room(*request.tape->plan));
+    reserve_tiles(engine::tile_room(*request.tape->plan));
     call_.core.start(*request.tape, memory_.bind(request));
     KernelSupplier supplier(*this);
     engine::drive(call_.core, supplier);

@@ -145,7 +145,7 @@ void InProcessEngine::Impl::bind(const std::vector<Plan>& plans,
     std::uint64_t tile_bytes = 0;
     std::size_t lanes = 0;
     for (const Plan& plan : plans) {
-        tile_bytes = std::max(tile_bytes, tile_room(plan));
+        tile_bytes = std::max(tile_bytes, engine::tile_room(plan));
         lanes += plan.lane_count();
     }
     if (!tiles || tiles->bytes() < tile_bytes) tiles = SymmetricMemory::window(nranks, tile_bytes);
@@ -159,7 +159,8 @@ void InProcessEngine::Impl::bind(const std::vector<Plan>& plans,
         for (std::size_t b = 0; b < plans[rank].buffers.size(); ++b) {
             bound[rank].push_back(bind(plans[rank].buffers[b], bindings[rank][b]));
         }
-        bound[rank].push_back({.base = tiles->on(rank), .rank_stride = tile_stride(plans[rank])});
+        bound[rank].push_back(
+            {.base = tiles->on(rank), .rank_stride = engine::tile_stride(plans[rank])});
         for (std::size_t lane = 0; lane < plans[rank].lane_count(); ++lane, ++core) {
             core->start(tapes[rank], bound[rank], lane);
         }

@@ -115,9 +115,9 @@ std::vector<Plan> Writer::finish() && {
     for (const auto& [place, made] : cells_) {
         cells[place.first] = std::max<std::uint64_t>(cells[place.first], made.size());
     }
-    PlanNotes notes;
+    plan::PlanNotes notes;
     notes.shapes = shapes_;
-    const auto shared = std::make_shared<const PlanNotes>(std::move(notes));
+    const auto shared = std::make_shared<const plan::PlanNotes>(std::move(notes));
     for (Plan& plan : plans_) {
         plan.notes = shared;
         for (std::size_t b = 0; b < plan.buffers.size(); ++b) {

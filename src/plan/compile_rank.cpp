@@ -30,7 +30,7 @@ struct Form {
 };
 
 Form form_of(const Collective& collective) {
-    return {collective.kind, collective.recipe,      collective.element,
+    return {collective.kind, collective.recipe,    collective.element,
             collective.op,   collective.placement, !collective.sent_at.empty()};
 }
 

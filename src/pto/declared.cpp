@@ -26,7 +26,7 @@ std::string_view behind_mark(std::string_view line) {
 
 Declared declared_in(const std::string& path) {
     Declared declared;
-    std::istringstream lines(read_text(path, kMostBytes));
+    std::istringstream lines(base::read_text(path, kMostBytes));
     int number = 0;
     for (std::string line; std::getline(lines, line);) {
         ++number;

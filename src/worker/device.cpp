@@ -150,7 +150,7 @@ const Device::ReadyPlan& Device::load(const Command& command) {
 }
 
 void Device::bind(const Command& command, const Plan& plan) {
-    if (tiles_.size() < tile_room(plan)) tiles_.resize(tile_room(plan));
+    if (tiles_.size() < engine::tile_room(plan)) tiles_.resize(engine::tile_room(plan));
     memory_.clear();
     for (std::uint32_t b = 0; b < command.buffers; ++b) {
         const BoundRange& range = command.memory[b];
@@ -158,7 +158,7 @@ void Device::bind(const Command& command, const Plan& plan) {
                            .rank_stride = range.rank_stride,
                            .generation = range.generation});
     }
-    memory_.push_back({.base = tiles_.data(), .rank_stride = tile_stride(plan)});
+    memory_.push_back({.base = tiles_.data(), .rank_stride = engine::tile_stride(plan)});
 }
 
 }  // namespace peal::worker

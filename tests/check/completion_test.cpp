@@ -274,19 +274,19 @@ TEST_F(Orders, WithoutPipesTheyDoNotDiffer) {
     EXPECT_FALSE(orders_differ(stages));
     EXPECT_TRUE(run(MemoryOrder::fenced).any_order);
     CheckOptions options;
-    const ProofSubject subject = subject_of(stages, options);
+    const checker::ProofSubject subject = checker::subject_of(stages, options);
     EXPECT_EQ(subject.memory_order, "any");
     options.order = MemoryOrder::fenced;
-    EXPECT_EQ(subject_of(stages, options), subject);
+    EXPECT_EQ(checker::subject_of(stages, options), subject);
 }
 
 TEST_F(Orders, AProofNamesItsOrder) {
     store();
     const std::vector<CheckStage> stages = {{&plans_.list(), nullptr, {}}};
     CheckOptions options;
-    EXPECT_EQ(subject_of(stages, options).memory_order, "drained");
+    EXPECT_EQ(checker::subject_of(stages, options).memory_order, "drained");
     options.order = MemoryOrder::fenced;
-    EXPECT_EQ(subject_of(stages, options).memory_order, "fenced");
+    EXPECT_EQ(checker::subject_of(stages, options).memory_order, "fenced");
 }
 
 // ---------------------------------------------------------------------------- the cache

@@ -112,7 +112,7 @@ INSTANTIATE_TEST_SUITE_P(All, PipelineProof, testing::ValuesIn(pipeline_cases())
 TEST(OffsetsProof, HoldsWhereverPiecesAre) {
     for (const Recipe& recipe : recipes(CollectiveKind::all_to_all_v)) {
         for (const int nranks : {2, 3, 4, 8}) {
-            const Case the{CollectiveKind::all_to_all_v, std::string(recipe.mode),
+            const Case the{CollectiveKind::all_to_all_v, std::string(recipe.name),
                            Placement::separate};
             for (const std::uint64_t stage_bytes : {std::uint64_t{0}, std::uint64_t(16 * nranks)}) {
                 Collective collective = collective_of(the, 9, nranks);
@@ -123,7 +123,7 @@ TEST(OffsetsProof, HoldsWhereverPiecesAre) {
                         collective.received_at.push_back((nranks - peer) * (11 + row) - 5);
                     }
                 }
-                EXPECT_EQ(fault_of(collective, nranks), "") << recipe.mode << " " << nranks;
+                EXPECT_EQ(fault_of(collective, nranks), "") << recipe.name << " " << nranks;
             }
         }
     }
@@ -139,7 +139,7 @@ TEST(OpenRecipe, NeedsItsWindowsInTurn) {
         const Verdict verdict = check(calls.stages()).verdict;
         const auto& list = recipes(each.kind);
         const auto recipe = std::find_if(list.begin(), list.end(), [&](const Recipe& candidate) {
-            return candidate.recipe == each.recipe;
+            return candidate.name == each.recipe;
         });
         EXPECT_EQ(verdict, recipe->reuse == Reuse::later ? Verdict::violated : Verdict::proved)
             << name(each.kind) << " " << each.recipe;

@@ -23,7 +23,7 @@ foreign::ForeignPlans read(const std::string& text) {
 }
 
 CheckReport checked(const foreign::ForeignPlans& foreign) {
-    CallSequence calls;
+    checker::CallSequence calls;
     calls.add_alternating(foreign.plans, foreign::meaning_of(foreign), foreign.alternating);
     return check(calls.stages());
 }

@@ -93,7 +93,7 @@ TEST(Collectives, PiecesMayBeAnywhere) {
         for (const int nranks : {1, 2, 3, 5, 8}) {
             Collective collective;
             collective.kind = CollectiveKind::all_to_all_v;
-            collective.mode = recipe.mode;
+            collective.recipe = recipe.name;
             collective.stage_bytes = 128 * static_cast<std::uint64_t>(nranks);
             collective.counts = random_counts(collective.kind, 30, nranks, random);
             for (int row = 0; row < nranks; ++row) {
@@ -103,7 +103,7 @@ TEST(Collectives, PiecesMayBeAnywhere) {
                 }
             }
             const golden::Outcome outcome = golden::rehearse(collective, nranks, 2, {});
-            EXPECT_EQ(outcome.wrong.value_or("ok"), "ok") << recipe.mode << " " << nranks;
+            EXPECT_EQ(outcome.wrong.value_or("ok"), "ok") << recipe.name << " " << nranks;
         }
     }
 }

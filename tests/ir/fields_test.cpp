@@ -74,7 +74,7 @@ TEST(MapNode, StatementsInsideStatements) {
 // However often a node is used.
 TEST(CallsOf, EachCallOnce) {
     const ExprPtr sig = variable("sig", {Type::Kind::window, Element::i32, {nranks()}});
-    const CallPtr epoch = make_call(ops::kEpoch, {sig}, {});
+    const CallPtr epoch = make_call(ops::kGeneration, {sig}, {});
     const ExprPtr value = ExprPtr(epoch) + 1;
     const CallPtr first = make_call(ops::kWait, {sig, integer(0), value}, {});
     const CallPtr second = make_call(ops::kWait, {sig, integer(1), value}, {});

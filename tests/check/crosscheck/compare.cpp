@@ -213,7 +213,8 @@ private:
                      text_of(kinds_of(later)));
         }
         for (int calls = program_.calls + 1; calls < kMostCalls; ++calls) {
-            const std::optional<Truth> truth = naive_check(stages_, calls, kMostStates / 4);
+            const std::optional<Truth> truth =
+                naive_check(stages_, calls, program_.order, kMostStates / 4);
             if (!truth) return;
             if (truth->kinds.empty() && !truth->differs) continue;
             return complain("proved for any number of calls, but the truth for {} is: {}", calls,
