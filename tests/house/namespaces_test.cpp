@@ -3,6 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "house/tokens.hpp"
 
 namespace peal::test {
@@ -19,25 +21,21 @@ std::string joined(const Tokens& tokens, std::size_t begin, std::size_t end) {
     return text;
 }
 
-bool contains(const Tokens& tokens, std::size_t begin, std::size_t end, std::string_view what) {
-    return std::find(tokens.begin() + static_cast<std::ptrdiff_t>(begin),
-                     tokens.begin() + static_cast<std::ptrdiff_t>(end),
-                     what) != tokens.begin() + static_cast<std::ptrdiff_t>(end);
+bool is_macro(std::string_view token) {
+    return std::none_of(token.begin(), token.end(), [](char c) { return c >= 'a' && c <= 'z'; });
 }
 
 // What a declaration [begin, end) at the scope of a namespace adds a name for; empty for what adds
 // none: "class App;" says that another has it, "struct Engine::State" belongs to Engine, and
 // "MACRO();" is no declaration.
 std::string name_in(const Tokens& tokens, std::size_t begin, std::size_t end) {
-    if (tokens[begin] == "namespace" || (end - begin == 3 && tokens[begin + 1] == "(")) return {};
-    if (contains(tokens, begin, end, "namespace")) return {};
-    const bool is_type = tokens[begin] == "class" || tokens[begin] == "struct";
-    if (is_type && end - begin == 2 && tokens[end] == ";") return {};
-    for (std::size_t i = begin; i < end; ++i) {
-        if (!is_type || !is_word(tokens[i]) || i == begin) continue;
-        return tokens[i + 1] == "::" ? "" : std::string(tokens[i]);
-    }
-    return joined(tokens, begin, end);
+    const auto first = tokens.begin() + static_cast<std::ptrdiff_t>(begin);
+    const auto last = tokens.begin() + static_cast<std::ptrdiff_t>(end);
+    if (std::all_of(first, last, is_macro) || std::find(first, last, "namespace") != last)
+        return {};
+    if (*first != "class" && *first != "struct") return joined(tokens, begin, end);
+    if (end - begin == 2 && tokens[end] == ";") return {};
+    return begin + 2 < end && tokens[begin + 2] == "::" ? "" : std::string(tokens[begin + 1]);
 }
 
 // Reads a header scope by scope.
@@ -133,7 +131,7 @@ TEST(Namespaces, WhatIsPrivateToARoomIsInItsNamespace) {
 TEST(Namespaces, AreFoundByScope) {
     const std::string text =
         "#pragma once\n"
-        "BEFORE();\n"
+        "#define GUARD\nBEFORE();\n"
         "namespace CLI {\nclass App;\n}\n"
         "namespace peal {\n"
         "class Window;\n"
