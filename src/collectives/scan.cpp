@@ -13,7 +13,6 @@ namespace {
 
 enum class Own : std::uint8_t { counts, does_not };  // in what a rank gets
 
-ExprPtr is_first() { return Eq(rank(), integer(0)); }
 ExprPtr has_below() { return Less(integer(0), rank()); }
 ExprPtr has_above() { return Less(rank() + 1, nranks()); }
 
@@ -144,63 +143,61 @@ public:
     explicit Chain(const Site& site) : at(site), slots(site, site.count, integer(1)) {}
 
     void run() const {
+        const auto send = [&](LoweringBuilder& b, const Slots::Step& stage) {
+            slots.send(
+                at.in(b),
+                [](const Site& here, const ExprPtr& i) { here.wait(rank() + 1, Slots::phase(i)); },
+                stage);
+        };
+        const auto begin = [&](LoweringBuilder& b) {
+            send(b, [&](const Site& here, const ExprPtr& i) { first(here, i); });
+        };
+        const auto go_on = [&](LoweringBuilder& b) {
+            send(b, [&](const Site& here, const ExprPtr& i) { link(here, i); });
+        };
+        const auto end = [&](LoweringBuilder& b) {
+            slots.receive(at.in(b), [&](const Site& here, const ExprPtr& i) { last(here, i); });
+        };
+        const auto alone = [&](LoweringBuilder& b) {
+            if (kOwn == Own::counts) at.in(b).keep(at.whole(), integer(0));
+        };
         at.b.EmitIf(
-            has_above(),
-            [&](LoweringBuilder& b) {
-                slots.send(
-                    at.in(b),
-                    [&](const Site& here, const ExprPtr& i) {
-                        here.wait(rank() + 1, Slots::phase(i));
-                    },
-                    [&](const Site& here, const ExprPtr& i) { link(here, i); });
-            },
-            [&](LoweringBuilder& b) {
-                slots.receive(at.in(b), [&](const Site& here, const ExprPtr& i) { end(here, i); });
-            });
+            has_above(), [&](LoweringBuilder& b) { b.EmitIf(has_below(), go_on, begin); },
+            [&](LoweringBuilder& b) { b.EmitIf(has_below(), end, alone); });
         at.advance(slots.chunks());
     }
 
 private:
-    ExprPtr staged_below(const Site& here, const ExprPtr& i) const {
-        return here.load({slots.place(i), slots.chunk(i).count}, rank() - 1);
+    Part slot(const ExprPtr& i) const { return {slots.place(i), slots.chunk(i).count}; }
+
+    void first(const Site& here, const ExprPtr& i) const {
+        const Part chunk = slots.chunk(i);
+        here.stage(chunk, slots.place(i));
+        here.notify(rank() + 1, Slots::phase(i));
+        if (kOwn == Own::counts) here.keep(chunk, chunk.offset);
+    }
+
+    // What the rank below has staged, and then the own chunk.
+    ExprPtr combined(const Site& here, const ExprPtr& i) const {
+        const ExprPtr own = here.take(slots.chunk(i));
+        return here.b.Combine(at.op, here.load(slot(i), rank() - 1), own);
     }
 
     void link(const Site& here, const ExprPtr& i) const {
-        const Part chunk = slots.chunk(i);
-        const Part slot{slots.place(i), chunk.count};
-        here.b.EmitIf(
-            is_first(),
-            [&](LoweringBuilder& b) {
-                const Site first = here.in(b);
-                first.stage(chunk, slot.offset);
-                first.notify(rank() + 1, Slots::phase(i));
-                if (kOwn == Own::counts) first.keep(chunk, chunk.offset);
-            },
-            [&](LoweringBuilder& b) {
-                const Site next = here.in(b);
-                next.wait(rank() - 1, Slots::phase(i));
-                b.Store(b.Combine(at.op, staged_below(next, i), next.take(chunk)), at.target,
-                        slot.offset);
-                next.notify(rank() + 1, Slots::phase(i));
-                next.give(kOwn == Own::counts ? next.load_own(slot) : staged_below(next, i),
-                          chunk.offset);
-                next.notify(rank() - 1, Slots::phase(i));
-            });
+        const ExprPtr to = slots.chunk(i).offset;
+        here.wait(rank() - 1, Slots::phase(i));
+        here.b.Store(combined(here, i), at.target, slots.place(i));
+        here.notify(rank() + 1, Slots::phase(i));
+        if (kOwn == Own::does_not) here.give(here.load(slot(i), rank() - 1), to);
+        here.notify(rank() - 1, Slots::phase(i));
+        if (kOwn == Own::counts) here.give(here.load_own(slot(i)), to);
     }
 
-    void end(const Site& here, const ExprPtr& i) const {
-        const Part chunk = slots.chunk(i);
-        const auto take_over = [&](LoweringBuilder& b) {
-            const Site last = here.in(b);
-            last.wait(rank() - 1, Slots::phase(i));
-            const ExprPtr before = staged_below(last, i);
-            last.give(kOwn == Own::counts ? b.Combine(at.op, before, last.take(chunk)) : before,
-                      chunk.offset);
-            last.notify(rank() - 1, Slots::phase(i));
-        };
-        here.b.EmitIf(has_below(), take_over, [&](LoweringBuilder& b) {
-            if (kOwn == Own::counts) here.in(b).keep(chunk, chunk.offset);  // a single rank
-        });
+    void last(const Site& here, const ExprPtr& i) const {
+        here.wait(rank() - 1, Slots::phase(i));
+        here.give(kOwn == Own::counts ? combined(here, i) : here.load(slot(i), rank() - 1),
+                  slots.chunk(i).offset);
+        here.notify(rank() - 1, Slots::phase(i));
     }
 
     const Site& at;
