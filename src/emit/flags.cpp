@@ -103,7 +103,7 @@ private:
         const std::set<int> inside = numbers_in(loop.body);
         if (loop.chunks) set_before(inside, known);
         if (!syncs(loop.body)) hoist(loop, known, out);
-        for (const TileId id : turning_tiles(inside, loop.id)) syncs_.free_slots(id, known, out);
+        syncs_.free_slots(turning_tiles(inside, loop.id), known, out);
         cover(loop, inside, known);
         Loop result = loop;
         syncs_.enter(loop.id);

@@ -79,13 +79,22 @@ void Syncs::for_memory(const Instruction& mine, Knowledge& known, Steps& out) co
     }
 }
 
-void Syncs::free_slots(TileId id, Knowledge& known, Steps& out) const {
-    const Pipe fills = instructions_.filler(id);
-    const auto in_use = [&](const Done& done, const Known&) {
-        return instructions_.shares_slots(instructions_[done.instruction], id);
-    };
-    while (const auto other = latest(known, fills, in_use)) {
-        sync(instructions_[*other].pipe, fills, {}, known, out);
+// The latest first: whoever has waited for it may know that the others are done.
+void Syncs::free_slots(const std::set<TileId>& ids, Knowledge& known, Steps& out) const {
+    for (;;) {
+        std::optional<int> last;
+        Pipe fills = Pipe::none;
+        for (const TileId id : ids) {
+            const auto in_use = [&](const Done& done, const Known&) {
+                return instructions_.shares_slots(instructions_[done.instruction], id);
+            };
+            const auto other = latest(known, instructions_.filler(id), in_use);
+            if (!other || (last && *last >= *other)) continue;
+            last = other;
+            fills = instructions_.filler(id);
+        }
+        if (!last) return;
+        sync(instructions_[*last].pipe, fills, {}, known, out);
     }
 }
 

@@ -27,8 +27,8 @@ public:
     // What peers may see or overwrite is done before they are told so.
     void drain(Knowledge& known, Steps& out) const;
 
-    // Whoever fills the slots of the tile knows that others are done with them.
-    void free_slots(TileId id, Knowledge& known, Steps& out) const;
+    // Whoever fills the slots of these tiles knows that others are done with them.
+    void free_slots(const std::set<TileId>& ids, Knowledge& known, Steps& out) const;
 
     // Within a loop, events may take turns with its tiles.
     void enter(LoopId loop) { open_loops_.insert(loop); }
