@@ -239,22 +239,37 @@ std::string Diagnosis::own_call() const {
                        site_text(self_, call_.site), call_.place.turn.number);
 }
 
-// The wait that did not pass, with the value that this run makes of it, and what it sees.
+// The wait that did not pass, with the value that this run makes of it, and what it sees; of a
+// kernel with lanes that of each lane.
 std::string Diagnosis::own_wait() const {
-    const engine::Standing here = engine::standing_of(call_.core);
-    std::string text = fmt::format("\n    {}\n    {}", engine::instruction_note(here),
-                                   engine::reason_note(here, {}));
-    if (call_.phase == CallAtHand::Phase::kernel) return text + ringers();
-    return text + fmt::format(", waits for {}", in_world(ringer_of(call_.core.op())));
+    constexpr std::size_t kMostLanes = 4;
+    const auto note = [](const engine::Standing& here) {
+        return fmt::format("\n    {}\n    {}", engine::instruction_note(here),
+                           engine::reason_note(here, {}));
+    };
+    if (call_.phase != CallAtHand::Phase::kernel) {
+        return note(engine::standing_of(call_.core)) +
+               fmt::format(", waits for {}", in_world(ringer_of(call_.core.op())));
+    }
+    std::string text;
+    std::size_t lanes = 0;
+    call_.core.for_each_lane([&](std::size_t lane, std::size_t position) {
+        if (++lanes > kMostLanes) return;
+        engine::Standing here = engine::standing_of(call_.core);
+        here.lane = lane;
+        here.position = position;
+        text += note(here) + ringers(position);
+    });
+    if (lanes > kMostLanes) text += fmt::format("\n    and {} more lanes", lanes - kMostLanes);
+    return text;
 }
 
 // In a kernel of the user's a cell does not say who rings it; the others' plans do. They are made
 // for the report.
-std::string Diagnosis::ringers() const {
+std::string Diagnosis::ringers(std::size_t position) const {
     constexpr int kMostRanks = 64;
     constexpr std::size_t kMostNamed = 3;
-    const auto* wait =
-        std::get_if<Wait>(&call_.core.plan().instructions[call_.core.position()].action);
+    const auto* wait = std::get_if<Wait>(&call_.core.plan().instructions[position].action);
     const bool is_known = call_.plan_of != nullptr && *call_.plan_of;
     if (wait == nullptr || !is_known || members_.nranks() > kMostRanks) return "";
     std::vector<std::string> places;

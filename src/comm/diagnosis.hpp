@@ -91,7 +91,7 @@ private:
     std::string standing() const;
     std::string own_call() const;
     std::string own_wait() const;
-    std::string ringers() const;
+    std::string ringers(std::size_t position) const;
     std::string among() const;
     std::string in_world(int rank) const;
 

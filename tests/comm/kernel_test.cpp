@@ -360,6 +360,57 @@ TEST(Kernel, ADeadPeerIsReportedWithTheWaitThatItLeftBehind) {
                                       "nobody rings it"));
 }
 
+// One thread carries the lanes of its rank: who has to wait is set aside while others go on. Lane 2
+// of each rank lets lane 1 go on, and that lets go of lane 0 of the peer.
+std::vector<Plan> lanes_in_turn(bool is_stuck) {
+    std::vector<Plan> plans(2);
+    for (std::int32_t rank = 0; rank < 2; ++rank) {
+        Plan& plan = plans[static_cast<std::size_t>(rank)];
+        plan.kernel = is_stuck ? "stuck" : "lanes";
+        plan.rank = rank;
+        plan.nranks = 2;
+        Buffer& signal = plan.buffers.emplace_back();
+        signal.name = "sig";
+        signal.kind = BufferKind::signal;
+        signal.direction = Direction::inout;
+        signal.element = Element::i32;
+        signal.cells = 3;
+        plan.advance = {1};
+        const auto add = [&](Action action) { plan.instructions.push_back({std::move(action)}); };
+        add(Wait{Compare::ge, {0, rank, 0}, {1, 1}});
+        plan.lanes = {1, 3};
+        add(Wait{Compare::ge, {0, rank, 1}, {1, 1}});
+        add(Notify{NotifyOp::set, {0, 1 - rank, 0}, {1, 1}});
+        add(Notify{NotifyOp::set, {0, rank, is_stuck ? 2u : 1u}, {1, 1}});
+    }
+    return plans;
+}
+
+TEST(Kernel, CarriesTheLanesOfItsRank) {
+    Communicator::threads(2, [](Communicator& comm) {
+        const WindowMemory signals = comm.signals(3);
+        PreparedKernel prepared = comm.prepare(comm.kernel(lanes_in_turn(false)), signals);
+        for (int call = 0; call < 200; ++call) prepared.run();
+    });
+}
+
+TEST(Kernel, ATimeoutNamesTheLanes) {
+    const std::vector<std::string> messages = test::told(2, [](Communicator& comm) {
+        const WindowMemory signals = comm.signals(3);
+        PreparedKernel prepared = comm.prepare(comm.kernel(lanes_in_turn(true)), signals);
+        comm.set_timeout(std::chrono::milliseconds(100));
+        prepared.run();
+    });
+    const std::string first = "\n    lane 0  instruction 0  wait sig\\[0\\] >= 1\n    sees 0[^\n]*";
+    const std::string second =
+        "\n    lane 1  instruction 1  wait sig\\[1\\] >= 1\n    sees 0[^\n]*";
+    const std::string standing = fmt::format(
+        "(in kernel stuck \\(call [0-9]+\\)({0}{1}|{1}{0})|has not called yet)", first, second);
+    const auto told = testing::MatchesRegex(
+        fmt::format("timeout: rank [01] waited too long:\n  rank 0: {0}\n  rank 1: {0}", standing));
+    EXPECT_THAT(messages, testing::Each(told));
+}
+
 TEST(Kernel, ATimeoutNamesTheWait) {
     const std::vector<std::string> messages = test::told(2, [](Communicator& comm) {
         const WindowMemory signals = comm.signals(2);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <thread>
 
+#include "peal/compile.hpp"
 #include "worker/kit.hpp"
 
 namespace peal::worker::test {
@@ -48,6 +49,35 @@ TEST_P(Deadlocks, ARingOfTasksIsShownWithEverybodysPlace) {
     EXPECT_EQ(worker.state(), WorkerState::failed);
     EXPECT_EQ(message_of(Fault::wrong, [&] { worker.submit_host([] {}); }),
               "the worker has failed and must be restarted: " + report);
+}
+
+// Lane 0 waits for lane 1, and that for what nobody rings.
+DeviceKernel crossed_lanes() {
+    CompileOptions options;
+    options.lanes = 2;
+    const ir::Program text = program(
+        "kernel crossed(sig: window i32[nranks]) {\n"
+        "    wait sig[lane] >= 1\n"
+        "    if lane == 1 { notify sig[0] = 1 }\n"
+        "}");
+    return DeviceKernel(compile(text, "crossed", {}, 2, options));
+}
+
+TEST_P(Deadlocks, EachLaneIsShown) {
+    Worker worker = worker_of(2);
+    const Domain domain = pair(worker);
+    const Task task = worker.submit(crossed_lanes(), 0, {domain["sig"]}, {.name = "both"});
+    EXPECT_EQ(
+        message_of(Fault::wrong, [&] { task.wait(); }),
+        "deadlock: no device can go on\n"
+        "  rank 0  task 1 'both'  lane 0  instruction 0  wait sig[0] >= 1   "
+        "(test.peal:2: \"wait sig[lane] >= 1\")\n"
+        "          sees 0; still to ring it: task 1 'both' on rank 0, lane 1 at instruction 2 "
+        "(now at 1)\n"
+        "  rank 0  task 1 'both'  lane 1  instruction 1  wait sig[1] >= 1   "
+        "(test.peal:2: \"wait sig[lane] >= 1\")\n"
+        "          sees 0; nobody is left to ring it\n"
+        "  rank 1  idle");
 }
 
 TEST_P(Deadlocks, ARestartedWorkerHasFreshWindows) {
