@@ -29,7 +29,7 @@ function(peal_fuzz_targets)
                                                         ${PROJECT_SOURCE_DIR}/examples/composite.peal
                                                         ${PROJECT_SOURCE_DIR}/tests/must_fail)
     peal_fuzz(plans RUNS 3000 LINKS peal_check)
-    peal_fuzz(foreign RUNS 1000 LINKS peal_foreign)
+    peal_fuzz(foreign RUNS 5000 LINKS peal_foreign)
     peal_fuzz(profile RUNS 5000 SOURCES src/comm/profile.cpp
               LINKS peal_collectives nlohmann_json::nlohmann_json)
 endfunction()

@@ -95,8 +95,13 @@ public:
         key_ = value;
         return true;
     }
-    bool parse_error(std::size_t, const std::string& last, const Json::exception&) override {
-        refuse(source_, position_.last, fmt::format("this is no JSON: found '{}'", last));
+    bool parse_error(std::size_t, const std::string&, const Json::exception& error) override {
+        // "... syntax error while parsing value - unexpected end of input; expected ..."
+        const std::string_view what = error.what();
+        const std::size_t dash = what.find(" - ");
+        refuse(source_, position_.last,
+               fmt::format("this is no JSON: {}",
+                           dash == std::string_view::npos ? what : what.substr(dash + 3)));
     }
 
 private:

@@ -43,7 +43,6 @@ public:
                              std::uint64_t chunks);
     std::uint16_t add_signal(const std::string& name);
 
-    std::uint64_t chunk_bytes() const { return chunk_bytes_; }
     Range range(std::uint16_t buffer, int rank, std::uint64_t chunk, std::uint64_t chunks) const {
         return {buffer, rank, chunk * chunk_bytes_, chunks * chunk_bytes_};
     }

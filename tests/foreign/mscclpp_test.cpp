@@ -340,7 +340,9 @@ TEST(Mscclpp, WhatIsRefusedAndWhy) {
               "made.json:3:1: error: there is no field 'inputChunks' here");
     EXPECT_EQ(changed("\"inplace\": true", "\"inplace\": 1"),
               "made.json:2:1: error: expected true or false, found an integer");
-    EXPECT_EQ(refusal_of("{\"gpus\": ["), "made.json:1:1: error: this is no JSON: found '['");
+    EXPECT_EQ(refusal_of("{\"gpus\": ["),
+              "made.json:1:1: error: this is no JSON: unexpected end of input; expected '[', '{', "
+              "or a literal");
     EXPECT_EQ(refusal_of("[]"), "made.json:1:1: error: expected an object, found a list");
 }
 
