@@ -24,7 +24,8 @@ struct PlusPlace {
 // One direction-less end of a channel: the number-th between this rank and the peer.
 struct PlusChannel {
     int peer = 0;
-    std::int64_t number = 0;
+    std::int64_t number = 0;  // among those of its type
+    bool is_port = false;     // somebody else carries out what is asked of it, in order
 };
 
 enum class PlusType : std::uint8_t {
@@ -39,6 +40,7 @@ enum class PlusType : std::uint8_t {
     unpack_packets,    // packets into plain memory
     signal,
     wait,
+    flush,  // until what was asked of a port channel is done
     barrier,
     acquire,
     release,
@@ -49,8 +51,9 @@ struct PlusOperation {
     std::uint32_t line = 0;
     PlusType type = PlusType::nop;
     std::vector<PlusPlace> src, dst;
-    std::vector<PlusChannel> channels;
-    std::int64_t slice = 0, slices = 1;  // of the chunks, this thread block's part
+    std::vector<PlusChannel> channels;  // of a put on port channels, one for each destination
+    bool then_signals = false, then_flushes = false;  // such a put
+    std::int64_t slice = 0, slices = 1;               // of the chunks, this thread block's part
     std::int64_t barrier = 0, blocks = 0;
     std::vector<std::int64_t> semaphores;
     std::int64_t unit_bytes = 0, unit_chunks = 0;  // a pipeline goes through so many chunks like so

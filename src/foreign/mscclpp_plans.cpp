@@ -5,6 +5,10 @@
 // carry a flag with every few bytes: whoever reads them waits for the flag of this call. That is a
 // cell for each stretch of scratch that is written or read as a whole. A barrier of thread blocks
 // is a cell for each of them, a semaphore a counter of its releases.
+//
+// What is asked of a port channel is done later, by a proxy and the network, in order. That is one
+// more lane for each such channel. A flush waits until the lane has done what was asked before. A
+// call of ours ends after all its lanes, a kernel does not: so the last put must be flushed.
 #include <algorithm>
 #include <map>
 #include <numeric>
@@ -36,12 +40,21 @@ struct Use {
     std::set<std::size_t> blocks;
     std::int64_t times = 0;
     std::uint32_t line = 0;
+    std::int64_t number = 0;  // as the file has it
 
-    void add(std::size_t block, std::uint32_t at) {
+    void add(std::size_t block, std::uint32_t at, std::int64_t which) {
         if (blocks.empty()) line = at;
+        number = which;
         blocks.insert(block);
         ++times;
     }
+};
+
+// What a port channel is asked for: bytes, a signal, or first the one and then the other.
+struct Asked {
+    std::uint32_t line = 0;
+    Range dst, src;  // of no length: none
+    bool signals = false;
 };
 
 // Rank, peer or -1, number.
@@ -74,6 +87,7 @@ public:
                 for (const Round& round : rounds_of(rank, block)) write_round(rank, block, round);
             }
         }
+        for (const auto& [thing, list] : asked_) write_proxy(thing, list);
         const std::uint16_t scratch = scratch_, packet = packet_;
         ForeignPlans result = finish(std::move(writer_), sides_, buffers_, options_, elements_);
         if (plan_.alternates) result.alternating = {scratch, packet};
@@ -237,6 +251,8 @@ private:
         scratch_ = writer_.add_memory("scratch", BufferKind::window, Direction::inout, scratch);
         channel_ = writer_.add_signal("channel");
         packet_ = writer_.add_signal("packet");
+        asked_for_ = writer_.add_signal("asked");
+        done_ = writer_.add_signal("done");
         barrier_ = writer_.add_signal("barrier");
         semaphore_ = writer_.add_signal("semaphore");
     }
@@ -333,16 +349,26 @@ private:
     void count() {
         for_each_round([&](int rank, std::size_t block, const Round& round) {
             const PlusOperation& operation = *round.operation;
-            const auto use = [&](std::map<Thing, Use>& uses, std::int64_t peer,
-                                 std::int64_t number) {
-                uses[{rank, peer, number}].add(block, operation.line);
-            };
             for (const PlusChannel& channel : operation.channels) {
-                use(operation.type == PlusType::signal ? signals_ : waits_, channel.peer,
-                    channel.number);
+                const Thing thing = thing_of(rank, channel);
+                const bool is_signal = operation.type == PlusType::signal || operation.then_signals;
+                const bool is_put = operation.type == PlusType::put;
+                if (is_signal) signals_[thing].add(block, operation.line, channel.number);
+                if (operation.type == PlusType::wait) {
+                    waits_[thing].add(block, operation.line, channel.number);
+                }
+                if (!channel.is_port || operation.type == PlusType::wait) continue;
+                if (operation.type != PlusType::flush) {
+                    asks_[thing].add(block, operation.line, channel.number);
+                }
+                if (is_put) open_puts_[thing] = operation.line;
+                if (operation.type == PlusType::flush || operation.then_flushes) {
+                    open_puts_.erase(thing);
+                }
             }
             for (const std::int64_t semaphore : operation.semaphores) {
-                use(operation.type == PlusType::release ? releases_ : acquires_, -1, semaphore);
+                (operation.type == PlusType::release ? releases_ : acquires_)[{rank, -1, semaphore}]
+                    .add(block, operation.line, semaphore);
             }
             if (operation.type == PlusType::barrier) {
                 Meeting& meeting = meetings_[{rank, -1, operation.barrier}];
@@ -353,7 +379,13 @@ private:
         });
         expect_one(signals_, "signalled on channel");
         expect_one(waits_, "awaited on channel");
+        expect_one(asks_, "asked of port channel");
         expect_one(acquires_, "acquired as semaphore");
+        for (const auto& [thing, line] : open_puts_) {
+            refuse(line,
+                   "no flush follows this put on a port channel: it may be under way when the "
+                   "kernel returns, and that is not modelled");
+        }
         for (const auto& [thing, meeting] : meetings_) expect_whole(thing, meeting);
     }
     // Then the k-th is the k-th of one list.
@@ -364,7 +396,7 @@ private:
                                          "which of them is first is left open, and such plans are "
                                          "not read",
                                          std::get<0>(thing), *use.blocks.begin(),
-                                         *std::next(use.blocks.begin()), what, std::get<2>(thing)));
+                                         *std::next(use.blocks.begin()), what, use.number));
         }
     }
 
@@ -395,16 +427,56 @@ private:
         return ++done[thing];
     }
 
+    // Numbers of port channels are told apart from those of memory channels.
+    static Thing thing_of(int rank, const PlusChannel& channel) {
+        return {rank, channel.peer, 2 * channel.number + (channel.is_port ? 1 : 0)};
+    }
+    void signal(const Thing& thing, std::uint32_t line) {
+        const auto& [rank, peer, number] = thing;
+        writer_.notify(rank, line, writer_.cell(channel_, static_cast<int>(peer), rank, number),
+                       next(signalled_, thing), signals_.at(thing).times);
+    }
     void write_channel(int rank, const PlusOperation& operation, const PlusChannel& channel) {
-        const Thing thing{rank, channel.peer, channel.number};
-        if (operation.type == PlusType::signal) {
-            writer_.notify(rank, operation.line,
-                           writer_.cell(channel_, channel.peer, rank, channel.number),
-                           next(signalled_, thing), signals_.at(thing).times);
-        } else {
-            writer_.wait(rank, operation.line,
-                         writer_.cell(channel_, rank, channel.peer, channel.number),
+        const Thing thing = thing_of(rank, channel);
+        const auto& [self, peer, number] = thing;
+        if (operation.type == PlusType::wait) {
+            writer_.wait(rank, operation.line, writer_.cell(channel_, rank, peer, number),
                          next(awaited_, thing), waits_.at(thing).times);
+        } else if (operation.type == PlusType::flush) {
+            flush(thing, operation.line);
+        } else if (channel.is_port) {
+            ask(thing, {operation.line, {}, {}, true});
+        } else {
+            signal(thing, operation.line);
+        }
+    }
+
+    void ask(const Thing& thing, const Asked& what) {
+        const auto& [rank, peer, number] = thing;
+        asked_[thing].push_back(what);
+        writer_.notify(rank, what.line, writer_.cell(asked_for_, rank, peer, number),
+                       static_cast<std::int64_t>(asked_[thing].size()), asks_.at(thing).times);
+    }
+    void flush(const Thing& thing, std::uint32_t line) {
+        const auto& [rank, peer, number] = thing;
+        const auto all = static_cast<std::int64_t>(asked_[thing].size());
+        if (all == 0) return;
+        writer_.wait(rank, line, writer_.cell(done_, rank, peer, number), all,
+                     asks_.at(thing).times);
+    }
+    void write_proxy(const Thing& thing, const std::vector<Asked>& list) {
+        const auto& [rank, peer, number] = thing;
+        const auto per_call = static_cast<std::int64_t>(list.size());
+        if (list.empty()) return;
+        writer_.begin_lane(rank);
+        for (std::int64_t k = 0; k < per_call; ++k) {
+            const Asked& asked = list[static_cast<std::size_t>(k)];
+            writer_.wait(rank, asked.line, writer_.cell(asked_for_, rank, peer, number), k + 1,
+                         per_call);
+            if (asked.dst.length > 0) writer_.copy(rank, asked.line, asked.dst, asked.src);
+            if (asked.signals) signal(thing, asked.line);
+            writer_.notify(rank, asked.line, writer_.cell(done_, rank, peer, number), k + 1,
+                           per_call);
         }
     }
 
@@ -446,8 +518,10 @@ private:
 
     void write_round(int rank, std::size_t block, const Round& round) {
         const PlusOperation& operation = *round.operation;
-        for (const PlusChannel& channel : operation.channels) {
-            write_channel(rank, operation, channel);
+        if (operation.type != PlusType::put) {
+            for (const PlusChannel& channel : operation.channels) {
+                write_channel(rank, operation, channel);
+            }
         }
         for (const std::int64_t semaphore : operation.semaphores) {
             write_semaphore(rank, operation, semaphore);
@@ -462,7 +536,12 @@ private:
         std::vector<Range> src, dst;
         for (const PlusPlace& place : operation.src) src.push_back(range(round, place));
         for (const PlusPlace& place : operation.dst) dst.push_back(range(round, place));
-        if (src.front().length == 0) return;
+        for (std::size_t i = 0; i < operation.channels.size(); ++i) {
+            const Thing thing = thing_of(rank, operation.channels[i]);
+            ask(thing, {line, dst[i], src[i], operation.then_signals});
+            if (operation.then_flushes) flush(thing, line);
+        }
+        if (src.front().length == 0 || !operation.channels.empty()) return;
         for (std::size_t i = 0; i < src.size(); ++i) {
             if (is_packets(operation, true, i)) await_packets(rank, line, src[i]);
         }
@@ -505,9 +584,12 @@ private:
     Writer writer_;
     SideBuffers buffers_;
     std::uint16_t scratch_ = 0, channel_ = 0, packet_ = 0, barrier_ = 0, semaphore_ = 0;
+    std::uint16_t asked_for_ = 0, done_ = 0;
     std::vector<std::vector<Rounds>> rounds_;  // by rank and thread block
     std::map<int, std::set<std::uint64_t>> ends_;
-    std::map<Thing, Use> signals_, waits_, releases_, acquires_;
+    std::map<Thing, Use> signals_, waits_, asks_, releases_, acquires_;
+    std::map<Thing, std::uint32_t> open_puts_;  // lines
+    std::map<Thing, std::vector<Asked>> asked_;
     std::map<Thing, std::int64_t> signalled_, awaited_, released_, acquired_, met_;
     std::map<Thing, Meeting> meetings_;
 };

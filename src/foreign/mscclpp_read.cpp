@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
+#include <array>
 #include <map>
 #include <optional>
 
@@ -22,9 +23,6 @@ constexpr std::int64_t kMostParts = 1 << 12;  // of a chunk, and bytes that it i
 using Names = std::vector<std::string_view>;
 
 // Why what is known is not read.
-constexpr const char* kPort =
-    "port channels are not read: a put there is complete only at a flush or when its signal has "
-    "arrived, and that is not modelled";
 constexpr const char* kSwitch =
     "switch channels are not read: what a multicast reads and writes on the way is not modelled";
 constexpr const char* kRelaxed =
@@ -36,6 +34,7 @@ constexpr const char* kOld =
 struct Name {
     PlusType type = PlusType::nop;
     const char* refusal = nullptr;
+    bool then_signals = false, then_flushes = false;
 };
 const std::map<std::string, Name, std::less<>> kOperations = {
     {"nop", {PlusType::nop}},
@@ -60,9 +59,9 @@ const std::map<std::string, Name, std::less<>> kOperations = {
     {"sem_acquire", {PlusType::acquire}},
     {"sem_release", {PlusType::release}},
     {"pipeline", {PlusType::pipeline}},
-    {"pws", {PlusType::put, kPort}},
-    {"pwsf", {PlusType::put, kPort}},
-    {"flush", {PlusType::nop, kPort}},
+    {"pws", {PlusType::put, nullptr, true}},
+    {"pwsf", {PlusType::put, nullptr, true, true}},
+    {"flush", {PlusType::flush}},
     {"glres", {PlusType::nop, kSwitch}},
     {"gstore", {PlusType::nop, kSwitch}},
     {"rlxsignal", {PlusType::signal, kRelaxed}},
@@ -138,13 +137,14 @@ PlusBuffer buffer_of(const Value& value) {
     value.refuse(fmt::format("expected i, o or s (input, output, scratch), found '{}'", name));
 }
 
-void expect_memory(const Value& value) {
+// Whether it is a port channel.
+bool is_port(const Value& value) {
     const std::string name = value.text();
-    if (name == "port") value.refuse(kPort);
     if (name == "switch") value.refuse(kSwitch);
-    if (name != "memory" && name != "none") {
+    if (name != "memory" && name != "port" && name != "none") {
         value.refuse(fmt::format("expected memory, port, switch or none, found '{}'", name));
     }
+    return name == "port";
 }
 
 struct RemoteBuffer {
@@ -155,7 +155,7 @@ struct RemoteBuffer {
 // What the thread blocks of a GPU refer to by number.
 struct References {
     int rank = 0;
-    std::vector<PlusChannel> channels;
+    std::array<std::vector<PlusChannel>, 2> channels;  // memory, port
     std::vector<RemoteBuffer> buffers;
     std::size_t semaphores = 0;
 };
@@ -199,13 +199,13 @@ private:
     }
 
     void read_channels(const Value& list) {
-        std::map<int, std::int64_t> numbers;  // by peer
+        std::map<std::pair<bool, int>, std::int64_t> numbers;  // by type and peer
         list.for_each([&](const Value& each) {
             each.expect_only({"channel_type", "connected_to", "buffer_type", "rank_groups"});
-            expect_memory(each.at("channel_type"));
+            const bool port = is_port(each.at("channel_type"));
             each.at("connected_to").for_each([&](const Value& one) {
                 const int peer = peer_of(one);
-                known_.channels.push_back({peer, numbers[peer]++});
+                known_.channels[port].push_back({peer, numbers[{port, peer}]++, port});
             });
         });
     }
@@ -213,7 +213,7 @@ private:
     void read_buffers(const Value& list) {
         list.for_each([&](const Value& each) {
             each.expect_only({"rank", "type", "access_channel_types"});
-            each.at("access_channel_types").for_each(expect_memory);
+            each.at("access_channel_types").for_each([](const Value& type) { is_port(type); });
             known_.buffers.push_back({peer_of(each.at("rank")), buffer_of(each.at("type"))});
         });
     }
@@ -224,21 +224,22 @@ private:
             value.at("id").refuse(
                 fmt::format("expected {}, since thread blocks are numbered from 0", number));
         }
-        block_channels_.clear();
-        block_buffers_.clear();
+        block_channels_ = {};
+        block_buffers_ = {};
         if (value.has("channels")) {
             value.at("channels").for_each([&](const Value& each) {
                 each.expect_only({"channel_type", "channel_ids", "buff"});
-                expect_memory(each.at("channel_type"));
-                pick(each.at("channel_ids"), known_.channels, "channels", block_channels_);
+                const bool port = is_port(each.at("channel_type"));
+                pick(each.at("channel_ids"), known_.channels[port], "channels",
+                     block_channels_[port]);
             });
         }
         if (value.has("remote_buffer_refs")) {
             value.at("remote_buffer_refs").for_each([&](const Value& each) {
                 each.expect_only({"access_channel_type", "remote_buffer_ids"});
-                expect_memory(each.at("access_channel_type"));
+                const bool port = is_port(each.at("access_channel_type"));
                 pick(each.at("remote_buffer_ids"), known_.buffers, "remote buffers",
-                     block_buffers_);
+                     block_buffers_[port]);
             });
         }
         PlusBlock block;
@@ -262,7 +263,7 @@ private:
         });
     }
 
-    PlusPlace place_of(const Value& value) const {
+    PlusPlace place_of(const Value& value, bool port) const {
         value.expect_only({"type", "buffer_id", "index", "size", "switch_channel_id"});
         if (value.has("switch_channel_id")) value.at("switch_channel_id").refuse(kSwitch);
         PlusPlace place;
@@ -275,12 +276,13 @@ private:
         }
         const Value id = value.at("buffer_id");
         const auto number = static_cast<std::size_t>(id.integer(0, kMost));
-        if (number >= block_buffers_.size()) {
+        const std::vector<RemoteBuffer>& buffers = block_buffers_[port];
+        if (number >= buffers.size()) {
             id.refuse(fmt::format("the thread block refers to {} remote buffers, found number {}",
-                                  block_buffers_.size(), number));
+                                  buffers.size(), number));
         }
-        place.rank = block_buffers_[number].rank;
-        place.buffer = block_buffers_[number].buffer;
+        place.rank = buffers[number].rank;
+        place.buffer = buffers[number].buffer;
         return place;
     }
 
@@ -299,17 +301,16 @@ private:
                 nearest.empty() ? fmt::format("expected {}", fmt::join(names, ", ")) : nearest);
         }
         if (known->second.refusal) value.at("name").refuse(known->second.refusal);
-        if (value.has("channel_type")) expect_memory(value.at("channel_type"));
+        const bool port = value.has("channel_type") && is_port(value.at("channel_type"));
         PlusOperation operation;
         operation.line = value.at("name").line();
         operation.type = known->second.type;
-        read_places(value, "src_buff", operation.src);
-        read_places(value, "dst_buff", operation.dst);
+        operation.then_signals = known->second.then_signals;
+        operation.then_flushes = known->second.then_flushes;
+        read_places(value, "src_buff", port, operation.src);
+        read_places(value, "dst_buff", port, operation.dst);
         expect_places(value, operation);
-        if (operation.type == PlusType::signal || operation.type == PlusType::wait) {
-            pick(value.at("channel_ids"), block_channels_, "channels of the thread block",
-                 operation.channels);
-        }
+        read_channels_of(value, port, operation);
         if (value.has("tbg_info")) {
             const Value info = value.at("tbg_info");
             info.expect_only({"tb_id", "tbg_size"});
@@ -330,9 +331,34 @@ private:
         return operation;
     }
 
-    void read_places(const Value& value, const char* name, std::vector<PlusPlace>& places) const {
+    void read_places(const Value& value, const char* name, bool port,
+                     std::vector<PlusPlace>& places) const {
         if (!value.has(name)) return;
-        value.at(name).for_each([&](const Value& each) { places.push_back(place_of(each)); });
+        value.at(name).for_each([&](const Value& each) { places.push_back(place_of(each, port)); });
+    }
+
+    void read_channels_of(const Value& value, bool port, PlusOperation& operation) const {
+        const PlusType type = operation.type;
+        const bool is_sync =
+            type == PlusType::signal || type == PlusType::wait || type == PlusType::flush;
+        const bool is_port_only = type == PlusType::flush || operation.then_signals;
+        if (is_port_only && !port) {
+            value.refuse(fmt::format("{} is for port channels: expected \"channel_type\": \"port\"",
+                                     value.at("name").text()));
+        }
+        if (port && !is_sync && type != PlusType::put) {
+            value.refuse(
+                fmt::format("{} on port channels is not read: expected put, signal, wait "
+                            "or flush there",
+                            value.at("name").text()));
+        }
+        if (!is_sync && !port) return;
+        pick(value.at("channel_ids"), block_channels_[port], "channels of the thread block",
+             operation.channels);
+        if (type == PlusType::put && operation.channels.size() != operation.dst.size()) {
+            value.refuse(fmt::format("expected a channel for each of {} destinations, found {}",
+                                     operation.dst.size(), operation.channels.size()));
+        }
     }
 
     void read_loop(const Value& value, bool may_loop, PlusOperation& operation) {
@@ -393,8 +419,8 @@ private:
 
     int nranks_;
     References known_;
-    std::vector<PlusChannel> block_channels_;
-    std::vector<RemoteBuffer> block_buffers_;
+    std::array<std::vector<PlusChannel>, 2> block_channels_;  // memory, port
+    std::array<std::vector<RemoteBuffer>, 2> block_buffers_;
 };
 
 }  // namespace

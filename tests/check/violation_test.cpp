@@ -3,6 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "check/possible.hpp"
 #include "check/recipes.hpp"
 #include "peal/error.hpp"
