@@ -54,6 +54,7 @@ struct MscclBlock {
 
 struct MscclGpu {
     std::uint32_t line = 0;
+    std::int64_t id = 0;
     std::int64_t input = 0, output = 0, scratch = 0;  // chunks
     std::vector<MscclBlock> blocks;                   // block i has id i
 };

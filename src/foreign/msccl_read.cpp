@@ -140,17 +140,24 @@ MscclStep step_of(const Node& node, std::size_t number) {
     return step;
 }
 
-MscclBlock block_of(const Node& node, std::size_t number, std::int64_t nranks) {
+// Thread blocks and GPUs may be listed in any order; each number is there once.
+template <class Numbered>
+void put_in_order(std::vector<Numbered>& all, const Source& source, std::string_view what) {
+    std::sort(all.begin(), all.end(),
+              [](const Numbered& a, const Numbered& b) { return a.id < b.id; });
+    for (std::size_t i = 0; i < all.size(); ++i) {
+        if (all[i].id == static_cast<std::int64_t>(i)) continue;
+        refuse(source, all[i].line,
+               fmt::format("id: expected {} 0..{}, each once, found {}", what, all.size() - 1,
+                           all[i].id));
+    }
+}
+
+MscclBlock block_of(const Node& node, std::int64_t nranks) {
     node.expect_only({"id", "send", "recv", "chan"});
     MscclBlock block;
     block.line = node.line();
     block.id = node.number("id", 0, kMostBlocks);
-    if (block.id != static_cast<std::int64_t>(number)) {
-        node.refuse(
-            fmt::format("id: expected {}, since thread blocks are numbered from 0, found "
-                        "{}",
-                        number, block.id));
-    }
     block.send = node.number("send", -1, nranks - 1);
     block.receive = node.number("recv", -1, nranks - 1);
     block.channel = node.number("chan", 0, kMostChunks, 0);
@@ -165,20 +172,16 @@ MscclBlock block_of(const Node& node, std::size_t number, std::int64_t nranks) {
     return block;
 }
 
-MscclGpu gpu_of(const Node& node, std::size_t number, std::int64_t nranks) {
+MscclGpu gpu_of(const Node& node, const Source& source, std::int64_t nranks) {
     node.expect_only({"id", "i_chunks", "o_chunks", "s_chunks"});
-    if (node.number("id", 0, nranks - 1) != static_cast<std::int64_t>(number)) {
-        node.refuse(fmt::format("id: expected {}, since GPUs are numbered from 0, found '{}'",
-                                number, node.text("id")));
-    }
     MscclGpu gpu;
     gpu.line = node.line();
+    gpu.id = node.number("id", 0, kMaxRanks);
     gpu.input = node.number("i_chunks", 0, kMostChunks);
     gpu.output = node.number("o_chunks", 0, kMostChunks);
     gpu.scratch = node.number("s_chunks", 0, kMostChunks);
-    node.for_each("tb", [&](const Node& each) {
-        gpu.blocks.push_back(block_of(each, gpu.blocks.size(), nranks));
-    });
+    node.for_each("tb", [&](const Node& each) { gpu.blocks.push_back(block_of(each, nranks)); });
+    put_in_order(gpu.blocks, source, "thread blocks");
     return gpu;
 }
 
@@ -226,21 +229,22 @@ MscclAlgorithm read_msccl(const SourcePtr& source) {
     algorithm.source = source;
     algorithm.line = algo.line();
     algorithm.name = algo.text("name");
-    algorithm.collective = algo.text("coll");
+    algorithm.collective = algo.find("coll").value_or("custom");
     algorithm.chunks = algo.number("nchunksperloop", 1, kMostChunks);
     algorithm.in_place = algo.number("inplace", 0, 1, 0) == 1;
     algorithm.out_of_place = algo.number("outofplace", 0, 1, algorithm.in_place ? 0 : 1) == 1;
     if (!algorithm.in_place && !algorithm.out_of_place) {
         algo.refuse("inplace and outofplace: expected 1 for at least one of them");
     }
-    const std::int64_t nranks = algo.number("ngpus", 1, kMaxRanks);
-    algo.for_each("gpu", [&](const Node& each) {
-        algorithm.gpus.push_back(gpu_of(each, algorithm.gpus.size(), nranks));
-    });
-    if (static_cast<std::int64_t>(algorithm.gpus.size()) != nranks) {
-        algo.refuse(
-            fmt::format("ngpus is {}, but there are {} <gpu>", nranks, algorithm.gpus.size()));
+    std::int64_t nranks = 0;
+    algo.for_each("gpu", [&](const Node&) { ++nranks; });
+    if (nranks < 1 || nranks > kMaxRanks || algo.number("ngpus", 1, kMaxRanks, nranks) != nranks) {
+        algo.refuse(fmt::format("expected as many <gpu> as ngpus says, 1..{}, found {}", kMaxRanks,
+                                nranks));
     }
+    algo.for_each(
+        "gpu", [&](const Node& each) { algorithm.gpus.push_back(gpu_of(each, *source, nranks)); });
+    put_in_order(algorithm.gpus, *source, "GPUs");
     check_needs(algorithm);
     return algorithm;
 }

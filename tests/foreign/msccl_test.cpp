@@ -105,6 +105,25 @@ TEST(Msccl, DependenciesOrderTheThreadBlocksOfARank) {
     EXPECT_EQ(stuck.violations.front().kind, ViolationKind::deadlock);
 }
 
+// Files of other makers list thread blocks as they come, and leave out what they mean.
+TEST(Msccl, WhatIsLeftOutAndOutOfOrder) {
+    std::string text = relay(" hasdep=\"1\"", " depid=\"0\" deps=\"0\"");
+    const auto cut = [&](const std::string& from, const std::string& to) {
+        const std::size_t begin = text.find(from), end = text.find(to, begin);
+        std::string piece = text.substr(begin, end - begin);
+        text.erase(begin, end - begin);
+        return piece;
+    };
+    const std::string first = cut("<tb id=\"0\" send=\"-1\" recv=\"0\">", "<tb id=\"1\"");
+    text.insert(text.find("</gpu>", text.find("<tb id=\"1\"")), first);
+    const std::string gpu = cut("<gpu id=\"0\"", "<gpu id=\"1\"");
+    text.insert(text.find("</algo>"), gpu);
+    cut(" coll=", " ngpus=");
+    cut(" ngpus=", " nchunksperloop=");
+    EXPECT_EQ(checked(read(text)).verdict, Verdict::proved);
+    EXPECT_FALSE(read(text).collective.has_value());
+}
+
 TEST(Msccl, CountsAreOfWholeChunks) {
     foreign::ReadOptions options;
     options.count = 12;
@@ -153,7 +172,9 @@ TEST(Msccl, WhatIsRefusedAndWhy) {
     EXPECT_EQ(changed("chan=\"0\"", "chan=\"1\""),
               "made.xml:5:1: error: it receives message 0 from GPU 1 on channel 1, which sends 0");
     EXPECT_EQ(changed("ngpus=\"2\"", "ngpus=\"3\""),
-              "made.xml:1:1: error: ngpus is 3, but there are 2 <gpu>");
+              "made.xml:1:1: error: expected as many <gpu> as ngpus says, 1..1024, found 2");
+    EXPECT_EQ(changed("<gpu id=\"1\"", "<gpu id=\"0\""),
+              "made.xml:10:1: error: id: expected GPUs 0..1, each once, found 0");
     EXPECT_EQ(changed("coll=\"allreduce\"", "coll=\"alreduce\""),
               "made.xml:1:1: error: coll: expected allreduce, allgather, reduce_scatter, alltoall, "
               "broadcast or custom, found 'alreduce'");
