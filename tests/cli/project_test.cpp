@@ -31,8 +31,8 @@ constexpr const char* kRacy =
 }
 )";
 constexpr const char* kRace =
-    "rank 0 (`copy out[0;4] <- data@1[0;4]`, line 5, call 0) reads and rank 1 (`copy data[0;4] <- "
-    "inp[0;4]`, line 2, call 1) writes data@1[0;4], and nothing orders them";
+    "rank 1 (`copy out[0;4] <- data@0[0;4]`, line 5, call 0) reads and rank 0 (`copy data[0;4] <- "
+    "inp[0;4]`, line 2, call 1) writes data@0[0;4], and nothing orders them";
 
 // A project in a directory of its own.
 class Project {
@@ -75,7 +75,7 @@ TEST(ProjectDocument, EveryCommandDoesWhatItSays) {
 TEST(PealProject, TheExamplesAreOne) {
     const Ran ran = peal({"check"}, PEAL_SOURCE_DIR "/examples");
     EXPECT_EQ(ran.exit_code, 0) << ran.out << ran.err;
-    EXPECT_THAT(ran.out, EndsWith("\n9 checks: 9 as expected, 0 of them from the store\n"));
+    EXPECT_THAT(ran.out, EndsWith("\n11 checks: 11 as expected, 0 of them from the store\n"));
     EXPECT_THAT(ran.out, HasSubstr("  violated, as expected  "));
 }
 
@@ -87,12 +87,12 @@ TEST(PealProject, WhatIsInTheStoreIsTakenFromThere) {
     EXPECT_THAT(first.out, EndsWith("\n2 checks: 2 as expected, 0 of them from the store\n"));
     const Ran again = project.check();
     EXPECT_EQ(without_times(again.out),
-              "program    recipe  ranks  counts  calls  result        verdict  method  work      "
-              "  time\n"
-              "broadcast  auto     2..3       4      3  as broadcast  proved   linear  from store"
-              "  <time>\n"
-              "broadcast  auto     2..3       5      3  as broadcast  proved   linear  from store"
-              "  <time>\n"
+              "program    recipe  ranks  counts  calls  result        verdict  method  work        "
+              "time\n"
+              "broadcast  auto     2..3       4  any    as broadcast  proved   linear  from store  "
+              "<time>\n"
+              "broadcast  auto     2..3       5  any    as broadcast  proved   linear  from store  "
+              "<time>\n"
               "2 checks: 2 as expected, 2 of them from the store\n");
     EXPECT_THAT(project.check({"--no-store"}).out, EndsWith(", 0 of them from the store\n"));
     EXPECT_THAT(project.check({"--json"}).out,
@@ -105,7 +105,7 @@ TEST(PealProject, IsFoundInDirectoriesAbove) {
     project.with("kernels/racy.peal", kRacy);
     const Ran ran = project.check({}, "/kernels");
     EXPECT_EQ(ran.exit_code, 0) << ran.err;
-    EXPECT_THAT(ran.out, HasSubstr("\nkernels/racy.peal  -              2       3      3  protocol "
+    EXPECT_THAT(ran.out, HasSubstr("\nkernels/racy.peal  -           2       3      3  protocol "
                                    "only  violated, as expected  linear  36 events  "));
     EXPECT_EQ(peal({"check", "../peal.toml"}, project.directory() + "/kernels").exit_code, 0);
     const TemporaryFile nothing("placeholder", "");
@@ -120,17 +120,17 @@ TEST(PealProject, IsFoundInDirectoriesAbove) {
 TEST(PealProject, TheExitCodeIsTheWorst) {
     const std::string fine = "[[check]]\ntarget = \"barrier\"\nranks = 2\n";
     const std::string bound =
-        "[[check]]\ntarget = \"credits.peal\"\nranks = 4\ncalls = 1\nmax-states = 20\n";
+        "[[check]]\ntarget = \"overtaken.peal\"\nranks = 4\ncalls = 1\nmax-states = 20\n";
     const std::string wrong = "[[check]]\ntarget = \"racy.peal\"\nranks = 2\ncount = 4\n";
     const std::string missing = "[[check]]\ntarget = \"missing.peal\"\n";
     const auto check = [](const std::string& text) {
         return Project(text)
             .with("racy.peal", kRacy)
-            .with("credits.peal",
-                  "kernel credits(sig: window i32[nranks]) {\n"
-                  "    for peer in peers { notify sig[0]@peer += 1 }\n"
-                  "    wait sig[0] == nranks - 1\n"
-                  "    notify sig[0]@rank += 1 - nranks\n"
+            .with("overtaken.peal",
+                  "kernel overtaken(sig: window i32[nranks]) {\n"
+                  "    for peer in peers { notify sig[rank]@peer += 1 }\n"
+                  "    for peer in peers { wait sig[peer] == 1 }\n"
+                  "    for peer in peers { notify sig[rank]@peer += 1 }\n"
                   "}\n")
             .check();
     };
@@ -141,7 +141,7 @@ TEST(PealProject, TheExitCodeIsTheWorst) {
     EXPECT_EQ(all.exit_code, 2);
     EXPECT_THAT(all.out, StartsWith("peal.toml:1: missing.peal\n"
                                     "cannot read 'missing.peal': No such file or directory\n\n"
-                                    "peal.toml:3: credits.peal\n"));
+                                    "peal.toml:3: overtaken.peal\n"));
     EXPECT_THAT(all.out, HasSubstr("not proved: bound reached: 20 states\n"));
     EXPECT_THAT(all.out, HasSubstr(std::string("\ndata race: ") + kRace + "\n"));
     EXPECT_THAT(all.out, EndsWith("\n4 checks: 1 as expected, 0 of them from the store; 3 not\n"));
@@ -281,7 +281,7 @@ TEST(PealProject, ReportsForMachines) {
                 }
               },
               "message": {
-                "text": "rank 1, call 1: copy data[0;4] <- inp[0;4] (line 2)"
+                "text": "rank 0, call 1: copy data[0;4] <- inp[0;4] (line 2)"
               }
             }
           ]

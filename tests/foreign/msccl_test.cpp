@@ -174,7 +174,7 @@ TEST(Msccl, WhatIsRefusedAndWhy) {
     EXPECT_EQ(changed("ngpus=\"2\"", "ngpus=\"3\""),
               "made.xml:1:1: error: expected as many <gpu> as ngpus says, 1..1024, found 2");
     EXPECT_EQ(changed("<gpu id=\"1\"", "<gpu id=\"0\""),
-              "made.xml:10:1: error: id: expected GPUs 0..1, each once, found 0");
+              "made.xml:9:1: error: id: expected GPUs 0..1, each once, found 0");
     EXPECT_EQ(changed("coll=\"allreduce\"", "coll=\"alreduce\""),
               "made.xml:1:1: error: coll: expected allreduce, allgather, reduce_scatter, alltoall, "
               "broadcast or custom, found 'alreduce'");
