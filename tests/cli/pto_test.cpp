@@ -398,14 +398,14 @@ protected:
 };
 
 TEST_F(PtoEmitted, NeedNoArgumentsOnTheCommandLine) {
-    EXPECT_THAT(emitted({"broadcast", "--algo", "pipeline"}),
+    EXPECT_THAT(emitted({"broadcast", "--recipe", "pipeline"}),
                 EndsWith("its arguments, which peal check, run and show read from it: in:f32[n] "
                          "out:f32[n] window:f32[max(stage,4)]+signals:Px16 nranks scalar:root "
                          "scalar:stage context generation\n"));
     expect_round_trip("  as broadcast  ");
-    emitted({"allreduce", "--algo", "halving_doubling", "--op", "max", "--dtype", "i32"});
+    emitted({"allreduce", "--recipe", "halving_doubling", "--op", "max", "--dtype", "i32"});
     expect_round_trip("  as allreduce, any order  ");
-    emitted({"barrier", "--algo", "dissemination"});
+    emitted({"barrier", "--recipe", "dissemination"});
     expect_round_trip("  as barrier  ");
     emitted({"examples/mesh_allreduce.peal"});
     expect_round_trip("  protocol only  ");
@@ -415,7 +415,7 @@ TEST_F(PtoEmitted, NeedNoArgumentsOnTheCommandLine) {
 }
 
 TEST_F(PtoEmitted, GiveWayToTheCommandLine) {
-    emitted({"broadcast", "--algo", "pipeline"});
+    emitted({"broadcast", "--recipe", "pipeline"});
     const Ran longer = peal({"run", path_, "-n", "3", "--count", "1000", "--root", "2", "--set",
                              "stage=96", "--calls", "3", "--json"});
     EXPECT_EQ(longer.exit_code, 0) << longer.out << longer.err;

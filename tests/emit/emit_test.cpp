@@ -158,12 +158,12 @@ TEST_F(Emit, TakesBuffersInTurn) {
                "        slot@right[" +
                which +
                "] = slot[1 - s] + inp[t]\n"
-               "        notify sig[0]@right = epoch(sig) + t + 1\n"
-               "        wait sig[0] >= epoch(sig) + t + 1\n"
+               "        notify sig[0]@right = generation(sig) + t + 1\n"
+               "        wait sig[0] >= generation(sig) + t + 1\n"
                "    }\n"
                "    out = slot[1]\n"
-               "    notify sig[0]@right = epoch(sig) + 4\n"
-               "    wait sig[0] >= epoch(sig) + 4\n"
+               "    notify sig[0]@right = generation(sig) + 4\n"
+               "    wait sig[0] >= generation(sig) + 4\n"
                "    advance sig by 4\n"
                "}\n";
     };

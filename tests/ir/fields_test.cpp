@@ -74,13 +74,13 @@ TEST(MapNode, StatementsInsideStatements) {
 // However often a node is used.
 TEST(CallsOf, EachCallOnce) {
     const ExprPtr sig = variable("sig", {Type::Kind::window, Element::i32, {nranks()}});
-    const CallPtr epoch = make_call(ops::kGeneration, {sig}, {});
-    const ExprPtr value = ExprPtr(epoch) + 1;
+    const CallPtr generation = make_call(ops::kGeneration, {sig}, {});
+    const ExprPtr value = ExprPtr(generation) + 1;
     const CallPtr first = make_call(ops::kWait, {sig, integer(0), value}, {});
     const CallPtr second = make_call(ops::kWait, {sig, integer(1), value}, {});
     Block block;
     block.stmts = {eval(first), eval(second)};
-    EXPECT_THAT(calls_of(block), ElementsAre(first.get(), epoch.get(), second.get()));
+    EXPECT_THAT(calls_of(block), ElementsAre(first.get(), generation.get(), second.get()));
 }
 
 }  // namespace fields_test

@@ -431,10 +431,10 @@ kernel parts(inp: in f32[n], data: window f32[n], sig: window i32[nlanes]) {
     count = (lane + 1) * n / nlanes - begin
     for i in 0..lane { data[begin + i; 1] = inp[begin + i; 1] }
     if lane == 0 {
-        notify sig[1] = epoch(sig) + count
+        notify sig[1] = generation(sig) + count
         advance sig by 3
     } else {
-        wait sig[lane] >= epoch(sig) + begin
+        wait sig[lane] >= generation(sig) + begin
     }
 })",
                                       3, integers({{"n", 8}}));
