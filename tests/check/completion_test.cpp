@@ -81,10 +81,11 @@ TEST_F(Completion, WithoutTheFlushTheSignalOvertakesIt) {
     tell();
     take();
     plans_.list() = plans_from_json(to_json(plans_.list()));
-    EXPECT_EQ(first(),
-              "data race: rank 0 (`copy data@1[0..32) <- input, deferred #1`, call 0) writes and "
-              "rank 1 (`copy output <- data[0..32)`, call 0) reads data@1[0..32), and nothing "
-              "orders them");
+    EXPECT_EQ(
+        first(),
+        "data race: rank 0 (`copy data@1[0..32) <- input[0..32), deferred #1`, call 0) writes and "
+        "rank 1 (`copy output[0..32) <- data[0..32)`, call 0) reads data@1[0..32), and nothing "
+        "orders them");
 }
 
 TEST_F(Completion, AFlushOfAnotherGroupIsNone) {
@@ -116,10 +117,11 @@ TEST_F(Completion, TheSourceStaysAsItIsUntilTheFlush) {
     EXPECT_EQ(verdict(), Verdict::proved);
     std::vector<Instruction>& list = plans_.list()[0].instructions;
     std::swap(list[2], list[3]);
-    EXPECT_EQ(first(),
-              "pipe hazard: rank 0 (`copy data@1[0..32) <- data[0..32), deferred #1`, call 0) "
-              "reads and rank 0 (`clobber data[0..32) <- anything`, call 0) writes data@0[0..32), "
-              "and nothing orders them");
+    EXPECT_EQ(
+        first(),
+        "pipe hazard: rank 0 (`clobber u8 data[0..32) <- anything`, call 0) writes and rank 0 "
+        "(`copy data@1[0..32) <- data[0..32), deferred #1`, call 0) reads data@0[0..32), and "
+        "nothing orders them");
 }
 
 // Puts of one group are done in any order.
@@ -164,7 +166,7 @@ TEST_F(Completion, TheEndOfACallCompletesEverything) {
 
 // ---------------------------------------------------------------------------- orders
 
-class Orders : public Completion {
+class MemoryOrders : public Completion {
 protected:
     // Rank 0 stores on a pipe.
     void store() {
@@ -174,22 +176,24 @@ protected:
     }
 };
 
-TEST_F(Orders, ADrainedStoreIsVisibleUnderOneOfThem) {
+TEST_F(MemoryOrders, ADrainedStoreIsVisibleUnderOneOfThem) {
     store();
     giver().drain();
     tell();
     take();
     EXPECT_EQ(verdict(MemoryOrder::drained), Verdict::proved);
-    EXPECT_EQ(first(MemoryOrder::fenced),
-              "data race: rank 0 (`copy data@1[0..32) <- tile[0..32) on store`, call 0) need not "
-              "be visible when rank 1 (`copy output <- data[0..32)`, call 0) reads data@1[0..32): "
-              "no fence (dsb) comes between it and rank 0 (`notify signal[0]@1 = 1`, call 0)");
+    EXPECT_EQ(
+        first(MemoryOrder::fenced),
+        "data race: rank 0 (`copy data@1[0..32) <- tile[0..32) on store`, call 0) need not "
+        "be visible when rank 1 (`copy output[0..32) <- data[0..32)`, call 0) reads data@1[0..32): "
+        "no fence (dsb) comes between it and rank 0 (`notify signal[0]@1 = generation + 1`, call "
+        "0)");
     const CheckReport report = run(MemoryOrder::fenced);
     EXPECT_EQ(report.order, MemoryOrder::fenced);
     EXPECT_FALSE(report.any_order);
 }
 
-TEST_F(Orders, AFenceMakesItVisibleUnderBoth) {
+TEST_F(MemoryOrders, AFenceMakesItVisibleUnderBoth) {
     store();
     giver().drain().fence();
     tell();
@@ -198,7 +202,7 @@ TEST_F(Orders, AFenceMakesItVisibleUnderBoth) {
     EXPECT_EQ(verdict(MemoryOrder::fenced), Verdict::proved);
 }
 
-TEST_F(Orders, AFenceDoesNotDrain) {
+TEST_F(MemoryOrders, AFenceDoesNotDrain) {
     store();
     giver().fence().drain();
     tell();
@@ -208,7 +212,7 @@ TEST_F(Orders, AFenceDoesNotDrain) {
 }
 
 // By a flag, also by way of another pipe, which may be told to wait before it is told to go.
-TEST_F(Orders, AFlagTellsWhatIsFenced) {
+TEST_F(MemoryOrders, AFlagTellsWhatIsFenced) {
     store();
     giver().wait_flag(Pipe::store, Pipe::vector).set_flag(Pipe::vector, Pipe::scalar);
     giver().set_flag(Pipe::store, Pipe::vector).wait_flag(Pipe::vector, Pipe::scalar);
@@ -218,7 +222,7 @@ TEST_F(Orders, AFlagTellsWhatIsFenced) {
     EXPECT_EQ(verdict(MemoryOrder::fenced), Verdict::proved);
 }
 
-TEST_F(Orders, OnlyWhatIsKnownIsFenced) {
+TEST_F(MemoryOrders, OnlyWhatIsKnownIsFenced) {
     store();
     giver().set_flag(Pipe::store, Pipe::scalar).wait_flag(Pipe::store, Pipe::scalar);
     giver().copy(RankPlan::at(kTaker, data_, 64, kBytes), giver().tile(0, kBytes), Pipe::store);
@@ -234,7 +238,7 @@ TEST_F(Orders, OnlyWhatIsKnownIsFenced) {
     EXPECT_EQ(verdict(MemoryOrder::fenced), Verdict::proved);
 }
 
-TEST_F(Orders, TheCoreItselfNeedsNoFence) {
+TEST_F(MemoryOrders, TheCoreItselfNeedsNoFence) {
     giver().copy(giver().tile(0, kBytes), input(), Pipe::load);
     giver().drain();
     giver().copy(staged(), giver().tile(0, kBytes), Pipe::store);
@@ -246,7 +250,7 @@ TEST_F(Orders, TheCoreItselfNeedsNoFence) {
 }
 
 // An engine of its own does.
-TEST_F(Orders, DeferredWorkNeedsOne) {
+TEST_F(MemoryOrders, DeferredWorkNeedsOne) {
     store();
     giver().drain().copy(giver().in(data_, 64, kBytes), theirs()).deferred(1);
     EXPECT_EQ(verdict(MemoryOrder::drained), Verdict::proved);
@@ -256,7 +260,7 @@ TEST_F(Orders, DeferredWorkNeedsOne) {
     EXPECT_EQ(verdict(MemoryOrder::fenced), Verdict::proved);
 }
 
-TEST_F(Orders, AtomicAdditionsMeetOnTheirWay) {
+TEST_F(MemoryOrders, AtomicAdditionsMeetOnTheirWay) {
     for (const int me : {0, 1}) {
         RankPlan rank = plans_.on(me);
         rank.copy(rank.tile(0, kBytes), rank.in(input_, 0, kBytes), Pipe::load);
@@ -266,7 +270,7 @@ TEST_F(Orders, AtomicAdditionsMeetOnTheirWay) {
     EXPECT_EQ(verdict(MemoryOrder::fenced), Verdict::proved);
 }
 
-TEST_F(Orders, WithoutPipesTheyDoNotDiffer) {
+TEST_F(MemoryOrders, WithoutPipesTheyDoNotDiffer) {
     giver().copy(theirs(), input());
     tell();
     take();
@@ -280,7 +284,7 @@ TEST_F(Orders, WithoutPipesTheyDoNotDiffer) {
     EXPECT_EQ(checker::subject_of(stages, options), subject);
 }
 
-TEST_F(Orders, AProofNamesItsOrder) {
+TEST_F(MemoryOrders, AProofNamesItsOrder) {
     store();
     const std::vector<CheckStage> stages = {{&plans_.list(), nullptr, {}}};
     CheckOptions options;
@@ -291,7 +295,7 @@ TEST_F(Orders, AProofNamesItsOrder) {
 
 // ---------------------------------------------------------------------------- the cache
 
-class Cache : public Completion {
+class ScalarCache : public Completion {
 protected:
     Range count() { return RankPlan::at(kTaker, data_, 0, 4); }
     Range other() { return RankPlan::at(kTaker, data_, kCacheLineBytes, 4); }
@@ -302,7 +306,7 @@ protected:
     }
 };
 
-TEST_F(Cache, AWriteIsInMemoryAfterEvictionAndFence) {
+TEST_F(ScalarCache, AWriteIsInMemoryAfterEvictionAndFence) {
     write(count());
     giver().evict(count()).fence();
     tell();
@@ -314,7 +318,7 @@ TEST_F(Cache, AWriteIsInMemoryAfterEvictionAndFence) {
     }
 }
 
-TEST_F(Cache, NeitherAloneIsEnough) {
+TEST_F(ScalarCache, NeitherAloneIsEnough) {
     for (const bool evicts : {false, true}) {
         plans_.list()[0].instructions.clear();
         plans_.list()[1].instructions.clear();
@@ -328,14 +332,15 @@ TEST_F(Cache, NeitherAloneIsEnough) {
         hear();
         read(count());
         answer();
-        EXPECT_EQ(first(),
-                  "data race: rank 0 (`fill data@1[0..4) <- 7, cached`, call 0) may still be in "
-                  "the cache when rank 1 (`copy output[0..4) <- data[0..4)`, call 0) reads "
-                  "data@1[0..4): no evict (dcci) and fence (dsb) come between");
+        EXPECT_EQ(
+            first(),
+            "data race: rank 0 (`fill i32 data@1[0..4) <- 7, cached`, call 0) may still be in "
+            "the cache when rank 1 (`copy output[0..4) <- data[0..4)`, call 0) reads "
+            "data@1[0..4): no evict (dcci) and fence (dsb) come between");
     }
 }
 
-TEST_F(Cache, LinesAreEvictedOneByOne) {
+TEST_F(ScalarCache, LinesAreEvictedOneByOne) {
     write(count());
     write(other());
     giver().evict(other()).fence();
@@ -348,7 +353,7 @@ TEST_F(Cache, LinesAreEvictedOneByOne) {
     EXPECT_EQ(verdict(), Verdict::violated);
 }
 
-TEST_F(Cache, WhatIsWrittenBehindTheEvictionIsNotCleaned) {
+TEST_F(ScalarCache, WhatIsWrittenBehindTheEvictionIsNotCleaned) {
     write(count());
     giver().evict(count());
     write(count());
@@ -360,7 +365,7 @@ TEST_F(Cache, WhatIsWrittenBehindTheEvictionIsNotCleaned) {
     EXPECT_EQ(verdict(), Verdict::violated);
 }
 
-TEST_F(Cache, AReadMayBeServedFromIt) {
+TEST_F(ScalarCache, AReadMayBeServedFromIt) {
     giver().fill(count(), 7, Element::i32);
     tell();
     hear();
@@ -369,7 +374,7 @@ TEST_F(Cache, AReadMayBeServedFromIt) {
     answer();
     EXPECT_EQ(first(),
               "data race: rank 1 (`copy output[0..4) <- data[0..4), cached`, call 0) may be served "
-              "from the cache what was there before rank 0 (`fill data@1[0..4) <- 7`, call 0) "
+              "from the cache what was there before rank 0 (`fill i32 data@1[0..4) <- 7`, call 0) "
               "writes data@1[0..4): no evict (dcci) comes between");
     std::vector<Instruction>& list = plans_.list()[1].instructions;
     list.insert(list.begin() + 1, {Evict{count()}, Pipe::none, 0});
@@ -378,14 +383,14 @@ TEST_F(Cache, AReadMayBeServedFromIt) {
     EXPECT_EQ(verdict(), Verdict::violated);
 }
 
-TEST_F(Cache, TheScalarUnitKnowsWhatItWrote) {
+TEST_F(ScalarCache, TheScalarUnitKnowsWhatItWrote) {
     giver().fill(staged(), 1, Element::i32).cached();
     giver().copy(giver().in(output_, 0, kBytes), staged()).cached();
     EXPECT_EQ(verdict(), Verdict::proved);
 }
 
 // Its own pipes do not.
-TEST_F(Cache, ItsPipesDoNot) {
+TEST_F(ScalarCache, ItsPipesDoNot) {
     giver().fill(staged(), 1, Element::i32).cached();
     giver().copy(giver().tile(0, kBytes), staged(), Pipe::load);
     EXPECT_THAT(first(), HasSubstr("pipe hazard"));

@@ -219,8 +219,8 @@ TEST(ProofStore, WhatIsNoRecordIsNotThere) {
         replaced("\"linear\"", "\"guessed\""),
         replaced("\"proved_at\":1001", "\"proved_at\":-1"),
         replaced("\"proved_at\":1001", "\"proved_at\":253402300800"),
-        replaced("\"checker\":1", "\"checker\":0"),
-        replaced("\"checker\":1", "\"checker\":2"),
+        replaced("\"checker\":2", "\"checker\":0"),
+        replaced("\"checker\":2", "\"checker\":1"),
     };
     for (const std::string& text : bad) {
         write(place, text);
