@@ -119,6 +119,7 @@ TEST_F(Emit, ReadsAsAPersonWouldWriteIt) {
 
     set_flag(PIPE_MTE3, PIPE_S, EVENT_ID0);
     wait_flag(PIPE_MTE3, PIPE_S, EVENT_ID0);  // done before anyone is told
+    dsb(DSB_DDR);
     const int64_t base = generation;
     Signal cell(Remote(context, Cell(sig, 0), right));
     TNOTIFY(cell, base + 1, NotifyOp::Set);
