@@ -65,13 +65,14 @@ std::string refusal(const fs::path& directory) {
 
 TEST(ProofRecord, IsOneLineOfJsonAndBack) {
     const checker::ProofRecord record = record_number(7);
-    EXPECT_EQ(to_text(record),
-              R"({"digest":"00000000000000000000000000000007","kernels":"ring","meanings":"none",)"
-              R"("ranks":4,"calls":3,"order":"drained","device":{"tile_bytes":196608,)"
-              R"("tile_alignment":32,"one_outstanding_load":true},"strict_loads":false,)"
-              R"("memory_order":"any",)"
-              R"("method":"linear","events":12,"states":0,"checker":2,"proved_at":1007})"
-              "\n");
+    EXPECT_EQ(
+        to_text(record),
+        R"({"digest":"00000000000000000000000000000007","kernels":"ring","meanings":"none",)"
+        R"("ranks":4,"calls":3,"rounds_that_fit":0,"order":"drained","device":{"tile_bytes":196608,)"
+        R"("tile_alignment":32,"one_outstanding_load":true},"strict_loads":false,)"
+        R"("memory_order":"any",)"
+        R"("method":"linear","events":12,"states":0,"checker":2,"proved_at":1007})"
+        "\n");
     EXPECT_EQ(checker::proof_record_from(to_text(record)), record);
 }
 
