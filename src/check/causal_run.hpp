@@ -39,11 +39,10 @@ public:
     // Goes on until nobody can, or a cell overflows: what comes after that is anybody's guess.
     // Findings are about signals: deadlock, stale waits, flags, overflow, where cells end.
     End run(Meter& meter);
-    // Goes on until nobody can without beginning call `calls`. Whether all have come there, and
-    // nothing stands in the way of their going on.
+    // Goes on until nobody can without beginning call `calls`, which all then begin in one order,
+    // whoever was first before. Whether all have come there, and nothing stands in the way of their
+    // going on.
     bool run_to(std::uint32_t calls, Meter& meter);
-    // All calls that there will be are over: what run() finds at its end.
-    void finish();
 
     // What the future depends on, between two calls to which all have come: times counted back from
     // now, values from what the cell's waits grow by (`drift`, by cell).
@@ -105,6 +104,7 @@ private:
     void report_overflow(AgentId agent, const CellState& cell, std::int64_t value);
     bool is_done(AgentId agent) const;
     void report_blocked();
+    void finish();
     void describe(const CellState& cell, const CellInfo& info, std::int64_t base,
                   SnapshotWords& snapshots, std::vector<std::uint64_t>& words) const;
     bool all_know(const std::vector<AgentId>& agents, Epoch epoch) const;

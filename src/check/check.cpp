@@ -13,6 +13,7 @@
 #include "check/last_writer.hpp"
 #include "check/linear.hpp"
 #include "check/meter.hpp"
+#include "check/misuse.hpp"
 #include "check/model.hpp"
 #include "check/redundant.hpp"
 #include "check/schedule.hpp"
@@ -192,6 +193,7 @@ bool orders_differ(const std::vector<CheckStage>& stages) {
 }
 
 CheckReport check(const std::vector<CheckStage>& stages, const CheckOptions& options) {
+    if (options.calls < 1) misuse("calls must be at least 1, found {}", options.calls);
     Meter meter(options);
     CheckReport report;
     require_well_formed(stages);

@@ -195,19 +195,24 @@ std::vector<Shown> show(const Model& model, std::vector<Finding> findings, std::
     return shown;
 }
 
-// Goes on round by round, until it is clear that all later ones are like the last.
-void look_for_repetition(const Model& model, CausalRun& run, DataObserver& observer, Meter& meter,
-                         LinearResult& result) {
+// A run of its own, round by round, until it is clear that all later rounds are like the last. What
+// is wrong is left to the run that goes through all calls as they come.
+LinearResult look_for_repetition(const Model& model, Meter& meter) {
     const auto round = static_cast<std::uint32_t>(model.stages->size());
+    LinearResult result;
+    Findings findings(model);
+    DataObserver observer(model, findings, false, meter);
+    CausalRun run(model, observer, findings);
     Repetition repetition(model);
     for (std::uint32_t rounds = 1; rounds * round <= model.calls && !result.repeats; ++rounds) {
-        if (!run.run_to(rounds * round, meter)) return;
+        if (!run.run_to(rounds * round, meter)) return result;
         result.repeats = observer.repeats(repetition, rounds, run);
         meter.use(repetition.memory_bytes());
     }
     result.why_not_any = repetition.why_not();
     result.may_settle = repetition.may_settle();
     result.rounds_that_fit = repetition.rounds_that_fit();
+    return result;
 }
 
 }  // namespace
@@ -215,14 +220,17 @@ void look_for_repetition(const Model& model, CausalRun& run, DataObserver& obser
 LinearResult check_linear(const Model& model, const CheckOptions& options, Meter& meter) {
     const std::uint64_t bytes = CausalRun::bytes_for(model);
     meter.hold(bytes);
+    LinearResult result;
+    const bool has_rounds = model.calls >= kRoundsToCompare * model.stages->size();
+    if (options.any_calls && has_rounds) result = look_for_repetition(model, meter);
+    if (result.repeats && !options.explain) {
+        meter.release(bytes);
+        return result;
+    }
     Findings findings(model);
     DataObserver observer(model, findings, options.explain, meter);
     CausalRun run(model, observer, findings);
-    LinearResult result;
-    const bool has_rounds = model.calls >= kRoundsToCompare * model.stages->size();
-    if (options.any_calls && has_rounds) look_for_repetition(model, run, observer, meter, result);
-    CausalRun::End end = CausalRun::End::done;
-    if (!result.repeats || options.explain) end = run.run(meter);
+    const CausalRun::End end = run.run(meter);
     meter.release(bytes);
     result.broken_assumption = run.broken_assumption();
     if (end != CausalRun::End::done) return result;

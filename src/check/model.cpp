@@ -98,7 +98,6 @@ const Storage& Model::storage_of_cell(CellId cell) const {
 
 Model build_model(const std::vector<CheckStage>& stages, int calls, MemoryOrder order,
                   Meter& meter) {
-    if (calls < 1) misuse("calls must be at least 1, found {}", calls);
     Model model;
     model.stages = &stages;
     model.nranks = static_cast<int>(stages[0].plans->size());

@@ -21,7 +21,8 @@ std::uint32_t first_op_of(const Agent& agent, std::uint32_t call) {
 bool are_alike(const Op& a, const Op& b, std::uint32_t round) {
     return a.kind == b.kind && a.origin == b.origin && a.notify == b.notify &&
            a.compare == b.compare && a.is_flag == b.is_flag && a.may_be_stale == b.may_be_stale &&
-           a.call + round == b.call && a.index == b.index && a.cell == b.cell;
+           a.call + round == b.call && a.index == b.index && a.cell == b.cell &&
+           (a.kind != OpKind::data || a.value == b.value);
 }
 
 bool same(const std::vector<Piece>& a, const std::vector<Piece>& b, std::size_t i) {

@@ -379,11 +379,34 @@ TEST_F(CheckOnce, ProvesOnce) {
     EXPECT_TRUE(checker::find_proof(stages(), {}).has_value());
 }
 
+TEST_F(CheckOnce, AnyNumberOfCallsAnswersForEach) {
+    EXPECT_TRUE(checker::check_once(stages(), {}).report.any_calls);
+    for (const int calls : {1, 4, 1'000'000}) {
+        CheckOptions options;
+        options.calls = calls;
+        const checker::ProofAnswer answer = checker::check_once(stages(), options);
+        EXPECT_TRUE(answer.from_store);
+        EXPECT_TRUE(answer.report.any_calls);
+        EXPECT_EQ(answer.report.calls, calls);
+        EXPECT_EQ(answer.report.calls_that_fit, 1'073'741'823u);
+    }
+    CheckOptions too_many;
+    too_many.calls = 1'073'741'824;
+    EXPECT_FALSE(checker::find_proof(stages(), too_many).has_value());
+}
+
+TEST_F(CheckOnce, ANumberOfCallsAnswersForItself) {
+    CheckOptions options;
+    options.any_calls = false;
+    options.calls = 2;
+    EXPECT_FALSE(checker::check_once(stages(), options).from_store);
+    EXPECT_TRUE(checker::check_once(stages(), options).from_store);
+    options.calls = 3;
+    EXPECT_FALSE(checker::check_once(stages(), options).from_store);
+}
+
 TEST_F(CheckOnce, AnotherQuestionIsAskedAnew) {
     checker::check_once(stages(), {});
-    CheckOptions more;
-    more.calls = 4;
-    EXPECT_FALSE(checker::check_once(stages(), more).from_store);
     CheckOptions device;
     device.device = DeviceRules::a5();
     EXPECT_FALSE(checker::check_once(stages(), device).from_store);

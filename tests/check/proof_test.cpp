@@ -136,8 +136,8 @@ TEST(Proof, SaysWhichAssumptionFails) {
     const Plans equal = mesh_barrier(2, NotifyOp::set, now(1), Compare::eq, now(1), 1);
     EXPECT_EQ(check_one(equal.list()).why_explored,
               "assumption 2 (waits are >= or exact): "
-              "rank 0 (`notify signal[0]@1 = generation + 1`, call 1): it need not "
-              "come after rank 1 (`wait signal[0] == generation + 1`, call 0), which is ==");
+              "rank 1 (`notify signal[1]@0 = generation + 1`, call 1): it need not "
+              "come after rank 0 (`wait signal[1] == generation + 1`, call 0), which is ==");
 
     Plans other(1);
     const std::uint16_t flag = other.signal("signal", 1, 0);

@@ -166,6 +166,28 @@ TEST(Credits, MustBeTakenBackAsManyAsCame) {
     EXPECT_THAT(kinds(report), ElementsAre(ViolationKind::deadlock));
 }
 
+// By whoever sent it, or by a `set` that wipes the next one, too: outside of what is counted, and
+// found all the same.
+TEST(Credits, AreTakenBackByTheirOwnerAndByAdding) {
+    for (const bool by_set : {false, true}) {
+        Plans plans(2);
+        const std::uint16_t credit = plans.signal("credit", 1, 0);
+        for (int rank = 0; rank < 2; ++rank) {
+            RankPlan plan = plans.on(rank);
+            plan.increase(credit, 1 - rank, 0, fixed(1)).wait(credit, 0, fixed(1));
+            if (by_set) {
+                plan.set(credit, rank, 0, fixed(0));
+            } else {
+                plan.increase(credit, 1 - rank, 0, fixed(-1));
+            }
+        }
+        const CheckReport report = check_one(plans.list());
+        EXPECT_EQ(report.method, CheckMethod::exploration);
+        EXPECT_THAT(kinds(report),
+                    ElementsAre(by_set ? ViolationKind::deadlock : ViolationKind::stale_signal));
+    }
+}
+
 constexpr const char* kRing = R"(
 kernel ring(inp: in f32[nranks, k], out: out f32[nranks, k],
             data: window f32[nranks, k], sig: window i32[2 * nranks - 1]) {

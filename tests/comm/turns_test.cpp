@@ -1,22 +1,29 @@
 // SPDX-License-Identifier: Apache-2.0
-// The proof that calls placed by place_call() do not disturb each other: random sequences of calls,
-// with the plans that the ranks would run in the memory that they would use, are given to the
-// checker.
+// The proof that calls placed by place_call() do not disturb each other, whatever their sequence:
+// the premises of docs/proof.md ("Any sequence of calls") hold for every routine and for the turns.
+// And random sequences of calls, with the plans that the ranks would run in the memory that they
+// would use, are given to the checker.
 #include "comm/call_place.hpp"
 
 #include <gtest/gtest.h>
 
 #include <array>
 #include <random>
+#include <set>
 
 #include <fmt/format.h>
 
 #include "check/call_sequence.hpp"
+#include "check/causal_run.hpp"
+#include "check/touch.hpp"
 #include "comm/routine.hpp"
 #include "plan/access.hpp"
 
 namespace peal::comm {
 namespace turns_test {
+
+// Those that calls can have.
+constexpr std::array kOfCalls = {Placement::separate, Placement::in_place, Placement::window};
 
 // Small, so that random calls use every kind of memory.
 constexpr std::uint64_t kBoxBytes = 512;
@@ -37,23 +44,29 @@ public:
           care_(care) {}
 
     void add(const Shape& shape) {
-        const std::vector<std::unique_ptr<Routine>> routines = routines_for(shape);
+        std::vector<std::unique_ptr<Routine>> routines = routines_for(shape);
         if (care_.meets && must_meet(turns_, *routines[0])) {
             place(routines_for({.kind = CollectiveKind::barrier}), {});
             ++meetings_;
         }
         place(routines, shape);
+        last_ = std::move(routines[0]);
     }
 
-    CheckReport check() const {
+    std::vector<CheckStage> stages() const {
         std::vector<CheckStage> stages;
         for (const Stage& stage : stages_) {
             stages.push_back({&stage.plans, &stage.meaning, stage.memory});
         }
+        return stages;
+    }
+    CheckReport check() const {
         CheckOptions once;
         once.calls = 1;
-        return peal::check(stages, once);
+        once.any_calls = false;
+        return peal::check(stages(), once);
     }
+    const Routine& last() const { return *last_; }
     int meetings() const { return meetings_; }
 
 private:
@@ -140,8 +153,259 @@ private:
     Turns turns_;
     Care care_;
     std::vector<Stage> stages_;
+    std::unique_ptr<Routine> last_;
     int meetings_ = 0;
 };
+
+// ---------------------------------------------------------------------------- any sequence
+
+// What every execution of one call has in common: who has heard of whose entry on its return, and
+// how the parts of windows are touched.
+class Contract : public checker::CausalRun::Observer {
+public:
+    explicit Contract(const checker::Model& model)
+        : model_(model), first_agent_(static_cast<std::size_t>(model.nranks), checker::kNone) {
+        for (checker::AgentId agent = 0; agent < model.agents.size(); ++agent) {
+            checker::AgentId& first = first_agent_[rank_of(agent)];
+            if (first == checker::kNone) first = agent;
+        }
+        at_return_.resize(first_agent_.size());
+        touches_.resize(first_agent_.size());
+        for (const checker::Storage& storage : model.storages) {
+            if (storage.kind != BufferKind::window) continue;
+            for (int rank = 0; rank < model.nranks; ++rank) {
+                windows_.insert(storage.first_region + static_cast<checker::RegionId>(rank));
+            }
+        }
+    }
+
+    void on_event(checker::Event event, const checker::Clocks& clocks) override {
+        const checker::Op& op = model_.op(event);
+        if (op.kind != checker::OpKind::data) return;
+        const std::size_t me = rank_of(event.agent);
+        const auto row = clocks.row(event.agent);
+        checker::for_each_touch(
+            model_, event,
+            [&](checker::RegionId region, std::uint64_t, std::uint64_t, const checker::Use&) {
+                if (!windows_.contains(region)) return;
+                const auto owner = static_cast<std::size_t>(model_.regions[region].rank);
+                asks_first_ &= owner == me || row[first_agent_[owner]] > 0;
+                touches_[owner].push_back(clocks.now(event.agent));
+            });
+        if (op.origin == checker::Origin::consumes) at_return_[me].assign(row.begin(), row.end());
+    }
+
+    // On its return `rank` knows that `other` has been called.
+    bool hears(std::size_t rank, std::size_t other) const {
+        return rank == other || at_return_[rank][first_agent_[other]] > 0;
+    }
+    // Nobody touches another rank's part of a window before it knows that the other was called.
+    bool asks_first() const { return asks_first_; }
+    // On its return each rank knows of all that was done to its part.
+    bool leaves_free() const {
+        for (std::size_t rank = 0; rank < touches_.size(); ++rank) {
+            for (const checker::Epoch touch : touches_[rank]) {
+                if (at_return_[rank][touch.agent] < touch.time) return false;
+            }
+        }
+        return true;
+    }
+
+private:
+    std::size_t rank_of(checker::AgentId agent) const {
+        return static_cast<std::size_t>(model_.agents[agent].rank);
+    }
+
+    const checker::Model& model_;
+    std::vector<checker::AgentId> first_agent_;  // by rank: the one that is called
+    std::set<checker::RegionId> windows_;
+    std::vector<std::vector<std::uint32_t>> at_return_;  // by rank: its clock
+    std::vector<std::vector<checker::Epoch>> touches_;   // by rank whose part it is
+    bool asks_first_ = true;
+};
+
+// Values lie between those of this call and those of the next, and are set, not added.
+bool counts_from_its_generation(const Plan& plan) {
+    const auto is_within = [&](const Cell& cell, const Value& value) {
+        return value.per_generation == 1 && value.constant >= 1 &&
+               value.constant <= plan.advance[cell.buffer];
+    };
+    return std::all_of(
+        plan.instructions.begin(), plan.instructions.end(), [&](const Instruction& instruction) {
+            if (const auto* notify = std::get_if<Notify>(&instruction.action)) {
+                return notify->op == NotifyOp::set && is_within(notify->cell, notify->value);
+            }
+            const auto* wait = std::get_if<Wait>(&instruction.action);
+            return !wait || (wait->compare == Compare::ge && is_within(wait->cell, wait->value));
+        });
+}
+
+// Whether `rank` hears from `other` in a call of this pattern.
+bool must_hear(SyncPattern sync, std::size_t root, std::size_t rank, std::size_t other) {
+    switch (sync) {
+        case SyncPattern::all_from_all: return true;
+        case SyncPattern::all_from_root: return other == root;
+        case SyncPattern::root_from_all: return rank == root;
+        case SyncPattern::all_from_below: return other < rank;
+    }
+    return false;
+}
+
+bool keeps_to_its_pattern(const Contract& contract, const Routine& routine, std::size_t nranks) {
+    const auto root = static_cast<std::size_t>(routine.shape.root);
+    for (std::size_t rank = 0; rank < nranks; ++rank) {
+        for (std::size_t other = 0; other < nranks; ++other) {
+            if (!must_hear(routine.sync, root, rank, other)) continue;
+            if (!contract.hears(rank, other)) return false;
+        }
+    }
+    return true;
+}
+
+// What a routine must keep for any sequence of calls to be right: empty, or what it does not.
+std::string broken_premise(const Shape& shape, int nranks, std::set<Staging>& seen) {
+    PlacedCalls call(nranks, 16384, {});
+    call.add(shape);
+    seen.insert(call.last().staging);
+    const std::vector<CheckStage> stages = call.stages();
+    if (stages.size() != 1) return "it meets first";
+    if (call.check().verdict != Verdict::proved) return "alone it is not right";
+    for (const Plan& plan : *stages[0].plans) {
+        if (!counts_from_its_generation(plan))
+            return "its signals do not count from the generation";
+    }
+    const CheckOptions options;
+    checker::Meter meter(options);
+    const checker::Model model = checker::build_model(stages, 1, MemoryOrder::drained, meter);
+    checker::Findings findings(model);
+    Contract contract(model);
+    checker::CausalRun run(model, contract, findings);
+    run.run(meter);
+    if (!run.broken_assumption().empty()) return run.broken_assumption();
+    if (!keeps_to_its_pattern(contract, call.last(), stages[0].plans->size()))
+        return "not all are heard";
+    const Staging staging = call.last().staging;
+    const bool has_turns = staging == Staging::none || staging == Staging::line ||
+                           staging == Staging::box || staging == Staging::ring;
+    if (has_turns) return "";
+    if (!contract.asks_first()) return "it touches a part before its rank is called";
+    return contract.leaves_free() ? "" : "a part is still touched when its rank returns";
+}
+
+TEST(AnySequence, EveryRoutineKeepsWhatItNeeds) {
+    std::set<Staging> seen;
+    for (const int nranks : {2, 3, 4, 8}) {
+        for (const CollectiveKind kind : kCollectives) {
+            for (const Placement placement : kOfCalls) {
+                for (const std::uint64_t count : {0, 1, 13, 100, 300, 70000, 500000}) {
+                    for (const int root : {0, nranks - 1}) {
+                        Shape shape{.kind = kind};
+                        const bool has_data = kind != CollectiveKind::barrier;
+                        if (!has_data && (count != 0 || placement != kOfCalls[0])) continue;
+                        if (root != 0 && !has_root(kind)) continue;
+                        if (has_data) {
+                            shape.element = Element::f32;
+                            shape.root = root;
+                        }
+                        const std::size_t entries = has_data ? table_entries(kind, nranks) : 0;
+                        if (entries > 0) {
+                            if (count > 1000 || placement != Placement::separate) continue;
+                            for (std::size_t k = 0; k < entries; ++k) {
+                                shape.counts.push_back(static_cast<std::int64_t>(count * (k % 3)));
+                            }
+                        } else if (has_data) {
+                            shape.count = count;
+                            shape.placement = placement;
+                        }
+                        const bool on_window = shape.placement == Placement::window;
+                        if (on_window && built_in_table().choices(kind, true, 0, nranks).empty()) {
+                            continue;
+                        }
+                        EXPECT_EQ(broken_premise(shape, nranks, seen), "")
+                            << name(kind) << ", " << nranks << " ranks, " << count << " elements, "
+                            << "root " << root << ", placement " << static_cast<int>(placement);
+                    }
+                }
+            }
+        }
+    }
+    using enum Staging;
+    EXPECT_EQ(seen, (std::set{none, line, box, ring, bulk, window, reach}));
+}
+
+// By rank: the last turn that it knows every other to have entered.
+class Knowledge {
+public:
+    explicit Knowledge(int nranks)
+        : known_(static_cast<std::size_t>(nranks),
+                 std::vector<std::int64_t>(static_cast<std::size_t>(nranks), -1)) {}
+
+    void hear(std::size_t rank, std::size_t other, std::uint64_t turn) {
+        known_[rank][other] = static_cast<std::int64_t>(turn);
+    }
+    // Everybody knows that everybody has entered a turn after this one, and so has returned from
+    // it.
+    bool all_are_through(std::uint64_t turn) const {
+        for (std::size_t rank = 0; rank < known_.size(); ++rank) {
+            for (std::size_t other = 0; other < known_.size(); ++other) {
+                if (rank != other && known_[rank][other] <= static_cast<std::int64_t>(turn)) {
+                    return false;
+                }
+            }
+        }
+        return true;
+    }
+
+private:
+    std::vector<std::vector<std::int64_t>> known_;
+};
+
+// Memory of a turn is given away again only when everybody knows that all are through with it,
+// whatever the calls.
+TEST(AnySequence, TurnsGiveMemoryAwayWhenAllAreThrough) {
+    constexpr std::uint64_t kRing = 1000;
+    for (unsigned seed = 0; seed < 200; ++seed) {
+        std::mt19937 random(seed);
+        const int nranks = 2 + static_cast<int>(random() % 4);
+        const unsigned full = random() % 12;  // so rare are full turns
+        Turns turns(kRing, nranks);
+        Knowledge knowledge(nranks);
+        struct Taken {
+            std::uint64_t number, begin, end;
+        };
+        std::vector<Taken> taken;
+        const auto call = [&](SyncPattern sync, int root, std::uint64_t bytes) {
+            const Turns::Turn turn = turns.take(bytes);
+            for (const Taken& other : taken) {
+                const bool meets_slot = other.number % Turns::kSlots == turn.slot;
+                const bool meets_bytes = bytes > 0 && other.begin < turn.ring_offset + bytes &&
+                                         turn.ring_offset < other.end;
+                if (meets_slot || meets_bytes) {
+                    ASSERT_TRUE(knowledge.all_are_through(other.number))
+                        << "seed " << seed << ", turn " << turn.number << " after " << other.number;
+                }
+            }
+            taken.push_back({turn.number, turn.ring_offset, turn.ring_offset + bytes});
+            for (std::size_t rank = 0; rank < static_cast<std::size_t>(nranks); ++rank) {
+                for (std::size_t other = 0; other < static_cast<std::size_t>(nranks); ++other) {
+                    const bool hears = must_hear(sync, static_cast<std::size_t>(root), rank, other);
+                    if (hears) knowledge.hear(rank, other, turn.number);
+                }
+            }
+            turns.over(turn.number, sync, root);
+        };
+        for (int i = 0; i < 300; ++i) {
+            const std::uint64_t bytes = random() % 3 == 0 ? 0 : 1 + random() % (kRing / 2);
+            if (turns.must_meet(bytes)) call(SyncPattern::all_from_all, 0, 0);
+            constexpr std::array kOthers = {SyncPattern::all_from_root, SyncPattern::root_from_all,
+                                            SyncPattern::all_from_below};
+            const bool is_full = random() % 12 < full;
+            const SyncPattern sync =
+                is_full ? SyncPattern::all_from_all : kOthers[random() % kOthers.size()];
+            call(sync, static_cast<int>(random() % static_cast<unsigned>(nranks)), bytes);
+        }
+    }
+}
 
 // Mostly calls in which the first rank, or a root, waits for nobody and so runs ahead of the
 // others.
@@ -169,8 +433,6 @@ public:
     }
 
 private:
-    static constexpr std::array kOfCalls = {Placement::separate, Placement::in_place,
-                                            Placement::window};
     static constexpr std::array kOneWay = {CollectiveKind::broadcast, CollectiveKind::scatter,
                                            CollectiveKind::exscan};
     static constexpr std::array<std::uint64_t, 10> kCounts = {0,  1,   3,   12,    13,
