@@ -31,8 +31,8 @@ constexpr const char* kRacy =
 }
 )";
 constexpr const char* kRace =
-    "rank 1 (`copy out[0;4] <- data@0[0;4]`, line 5, call 0) reads and rank 0 (`copy data[0;4] <- "
-    "inp[0;4]`, line 2, call 1) writes data@0[0;4], and nothing orders them";
+    "rank 0 (`copy out[0;4] <- data@1[0;4]`, line 5, call 0) reads and rank 1 (`copy data[0;4] <- "
+    "inp[0;4]`, line 2, call 1) writes data@1[0;4], and nothing orders them";
 
 // A project in a directory of its own.
 class Project {
@@ -281,7 +281,7 @@ TEST(PealProject, ReportsForMachines) {
                 }
               },
               "message": {
-                "text": "rank 0, call 1: copy data[0;4] <- inp[0;4] (line 2)"
+                "text": "rank 1, call 1: copy data[0;4] <- inp[0;4] (line 2)"
               }
             }
           ]
