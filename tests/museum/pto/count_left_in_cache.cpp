@@ -4,6 +4,7 @@
 // why: What the scalar unit writes stays in its cache until the line is cleaned (dcci) and that is
 //      waited for (dsb).
 // expect: data race
+// ranks: 2
 #include "frame.hpp"
 
 using namespace museum;

@@ -25,6 +25,7 @@ extern "C" AICORE void kernel_entry(int64_t* args) {
 #endif
     const auto meet = [&](int step) {
         pipe_barrier(PIPE_ALL);
+        dsb(DSB_DDR);
         for (int peer = 0; peer < my.nranks; ++peer) {
             if (peer == my.rank) continue;
             Signal mine(my.at(peer, my.row(my.rank)));
