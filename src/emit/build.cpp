@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "emit/phases.hpp"
 
+#include <algorithm>
 #include <map>
 #include <optional>
 
@@ -136,12 +137,15 @@ private:
             if (is_tile(result)) continue;
             steps.push_back({Define{result, nullptr, false}, stmt.span});
         }
+        conditions_.push_back(stmt.condition);
         Branch branch{stmt.condition, nested(stmt.then_block), {}};
+        conditions_.back() = unary(UnaryOp::logical_not, stmt.condition);
         for (std::size_t i = 0; i < stmt.results.size(); ++i) {
             if (is_tile(stmt.results[i])) declare(stmt.results[i], stmt.then_block.yields[i]);
         }
         assign(stmt.results, stmt.then_block.yields, branch.then_steps);
         branch.else_steps = nested(stmt.else_block);
+        conditions_.pop_back();
         assign(stmt.results, stmt.else_block.yields, branch.else_steps);
         steps.push_back({std::move(branch), stmt.span});
     }
@@ -334,25 +338,48 @@ private:
             steps.push_back(
                 {AdvanceGeneration{var_of(operand(call, "signal")), operand(call, "by")}, span_});
         } else if (call.op == ops::kRequire) {
-            add_requirement(call, steps);
+            add_requirement(call);
         } else {
             trouble_.fail(span_,
                           fmt::format("{}: there is no such instruction on the device", call.op));
         }
     }
 
-    // The device cannot refuse a call; what is not known to hold is left to the caller.
-    void add_requirement(const Call& call, Steps& steps) {
-        const ExprPtr left = operand(call, "left");
-        const ExprPtr right = operand(call, "right");
+    // What is not known to hold is asked before anything is done.
+    void add_requirement(const Call& call) {
+        const ExprPtr left = of_arguments(operand(call, "left"));
+        const ExprPtr right = of_arguments(operand(call, "right"));
         const Compare compare = *compare_from(word(call, "cmp"));
         const bool at_least = compare == Compare::ge && !as<Var>(left) &&
                               facts_.not_negative(binary(BinaryOp::sub, left, right));
         const bool same = compare == Compare::eq || compare == Compare::ge;
         if (at_least || (same && facts_.equal(left, right))) return;
-        steps.push_back(
-            {Comment{fmt::format("Expects {} {} {}.", print(left), symbol(compare), print(right))},
-             span_});
+        Requirement requirement{{}, left, compare, right};
+        for (const ExprPtr& condition : conditions_) {
+            requirement.when.push_back(of_arguments(condition));
+        }
+        program_.requirements.push_back(std::move(requirement));
+    }
+
+    // In terms of symbols, scalars, rank and nranks.
+    ExprPtr of_arguments(const ExprPtr& expr) const {
+        return passes::rewrite_expr(expr, [&](const ExprPtr& each) {
+            const auto* var = as<Var>(each);
+            if (!var || kernel_.find(var->name)) return each;
+            if (const ExprPtr definition = facts_.definition(var->name)) {
+                return of_arguments(definition);
+            }
+            const auto symbols = symbols_of(kernel_);
+            const bool is_symbol =
+                std::any_of(symbols.begin(), symbols.end(),
+                            [&](const VarPtr& symbol) { return symbol->name == var->name; });
+            if (is_symbol) return each;
+            trouble_.fail(span_,
+                          fmt::format("require: '{}' is not known before the kernel begins, when "
+                                      "its arguments are checked",
+                                      var->name),
+                          "require something of sizes, scalars, rank and nranks");
+        });
     }
 
     const Kernel& kernel_;
@@ -361,8 +388,9 @@ private:
     NameCounter names_;
     DeviceProgram program_;
     std::map<std::string, TileId, std::less<>> tiles_;
-    std::vector<Held> held_;  // what was stored in this region and is still in its tile
-    std::string why_;         // no region was found where the last one was sought
+    std::vector<ExprPtr> conditions_;  // of the branches around
+    std::vector<Held> held_;           // what was stored in this region and is still in its tile
+    std::string why_;                  // no region was found where the last one was sought
     Span span_;
     LoopId next_loop_ = 0;
     bool in_region_ = false;

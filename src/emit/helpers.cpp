@@ -123,7 +123,9 @@ std::string tile_type(Element element) {
     return type + "Tile";
 }
 
-std::string helpers_for(const std::string& code, const DeviceProgram& program) {
+std::string helpers_for(const std::string& kernel, const std::string& functions,
+                        const DeviceProgram& program) {
+    const std::string code = functions + kernel;
     std::string text = "namespace {\n\n";
     if (code.find("Signal ") != std::string::npos) {
         text +=
@@ -133,7 +135,7 @@ std::string helpers_for(const std::string& code, const DeviceProgram& program) {
     for (const HelperText& helper : kHelpers) {
         if (code.find(helper.call) != std::string::npos) text += fmt::format("{}\n", helper.text);
     }
-    return text + "}  // namespace\n\n";
+    return text + functions + "}  // namespace\n\n";
 }
 
 }  // namespace peal::emit

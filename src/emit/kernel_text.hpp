@@ -29,7 +29,9 @@ std::string describe(const Loop& loop);
 // "F32Tile"
 std::string tile_type(Element element);
 
-// The declarations that a kernel's code makes use of: constants, types and small functions.
-std::string helpers_for(const std::string& code, const DeviceProgram& program);
+// The declarations that a kernel's code makes use of: constants, types and small functions; and
+// behind them its own `functions`.
+std::string helpers_for(const std::string& code, const std::string& functions,
+                        const DeviceProgram& program);
 
 }  // namespace peal::emit

@@ -9,6 +9,7 @@
 #include "emit/frame.hpp"
 #include "emit/steps.hpp"
 #include "emit/trouble.hpp"
+#include "peal/builder.hpp"
 #include "peal/ir.hpp"
 #include "peal/pto.hpp"
 
@@ -17,6 +18,9 @@ namespace peal::emit {
 // The kernel as a person would write it: copies between memories go through tiles, quotients that
 // cancel are gone, and expressions that are used again and again have names.
 ir::Kernel tidy(const ir::Kernel& kernel);
+
+// What a loop copies to one peer after another is loaded once for all of them.
+ir::Block share_loads(const ir::Block& block, ir::NameCounter& names);
 
 // The steps of a lowered kernel. Work on tiles between notifies and waits goes through tile memory
 // in chunks; a tile that lives longer, or whose parts depend on each other, must fit as a whole.

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <map>
 #include <optional>
+#include <utility>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -64,6 +65,7 @@ public:
             const Trouble& trouble)
         : program_(program),
           frame_(frame),
+          trouble_(trouble),
           text_(facts, trouble),
           names_(frame, text_),
           at_(text_.fresh("at")),
@@ -72,14 +74,118 @@ public:
           tile_names_(program.tiles.size()) {}
 
     std::string print() {
+        count_outlines();
         print_steps(program_.steps);
-        const std::string arguments = argument_lines(frame_, names_, out_, text_);
-        return fmt::format(
-            "\n{}extern \"C\" __aicore__ void kernel_entry(__gm__ int64_t *args) {{\n{}\n{}}}\n",
-            helpers_for(arguments + out_, program_), arguments, out_);
+        const std::string body = std::exchange(out_, {});
+        const std::string arguments = argument_lines(frame_, names_, body, text_);
+        const std::string check = print_check();
+        const std::string entry = fmt::format(
+            "extern \"C\" __aicore__ void kernel_entry(__gm__ int64_t *args) {{\n{}{}\n{}}}\n",
+            check.empty() ? "" : "    if (kernel_check(args) != 0) return;\n", arguments, body);
+        std::string functions;
+        for (const Outline& outline : outlines_) {
+            if (outline.times > 1) functions += outline.definition() + "\n";
+        }
+        return fmt::format("\n{}{}{}", helpers_for(check + arguments + body, functions, program_),
+                           check, entry);
     }
 
 private:
+    // ------------------------------------------------------------------------ chunks as functions
+
+    // A loop over chunks that has nothing of the kernel but memory and a length: written more than
+    // once, it is a function.
+    struct Outline {
+        std::string name, parameters, body;
+        int times = 0;
+
+        std::string definition() const {
+            return fmt::format(
+                "// Chunk by chunk, with two places in tile memory in turn.\n"
+                "AICORE inline void {}({}) {{\n{}}}\n",
+                name, parameters, body);
+        }
+    };
+
+    static bool is_plain(const Loop& loop) {
+        return loop.chunks &&
+               std::all_of(loop.body.begin(), loop.body.end(), [&](const Step& step) {
+                   const auto* compute = std::get_if<Compute>(&step.what);
+                   const auto* flag = std::get_if<Flag>(&step.what);
+                   const bool is_own =
+                       flag && (flag->event.turns == kNoLoop || flag->event.turns == loop.id);
+                   return (compute && !compute->scalar) || is_own ||
+                          std::holds_alternative<LoadTile>(step.what) ||
+                          std::holds_alternative<StoreTile>(step.what);
+               });
+    }
+
+    // The places of a plain loop, stores first.
+    static std::vector<const Place*> places_of(const Loop& loop) {
+        std::vector<const Place*> places;
+        for (const Step& step : loop.body) {
+            if (const auto* store = std::get_if<StoreTile>(&step.what))
+                places.push_back(&store->to);
+        }
+        for (const Step& step : loop.body) {
+            if (const auto* load = std::get_if<LoadTile>(&step.what)) places.push_back(&load->from);
+        }
+        return places;
+    }
+
+    // As a function's, in names of its own.
+    Outline outlined(const Loop& loop) const {
+        Printer inner(program_, frame_, text_.facts(), trouble_);
+        Outline outline;
+        for (const Place* place : places_of(loop)) {
+            const bool is_first = inner.parameters_.empty();
+            const std::string name = inner.text_.fresh(is_first ? "to" : "from");
+            inner.parameters_[place] = name;
+            outline.parameters +=
+                fmt::format("__gm__ {} *{}, ", cpp_type(place->memory->type.element), name);
+        }
+        inner.size_ = inner.text_.fresh("size");
+        outline.parameters += "int64_t " + inner.size_;
+        inner.print_chunks(loop);
+        --inner.indent_;
+        inner.line("}}");
+        outline.body = std::move(inner.out_);
+        return outline;
+    }
+
+    Outline* known_outline(const Loop& loop) {
+        const Outline wanted = outlined(loop);
+        const auto found =
+            std::find_if(outlines_.begin(), outlines_.end(), [&](const Outline& each) {
+                return each.parameters == wanted.parameters && each.body == wanted.body;
+            });
+        if (found != outlines_.end()) return &*found;
+        outlines_.push_back(wanted);
+        const bool computes = std::any_of(loop.body.begin(), loop.body.end(), [](const Step& step) {
+            return std::holds_alternative<Compute>(step.what);
+        });
+        outlines_.back().name = text_.fresh(computes ? "CombineChunks" : "CopyChunks");
+        return &outlines_.back();
+    }
+
+    void count_outlines() {
+        for_each_step(program_.steps, [&](const Step& step) {
+            const auto* loop = std::get_if<Loop>(&step.what);
+            if (loop && is_plain(*loop)) ++known_outline(*loop)->times;
+        });
+    }
+
+    // Whether the loop is a call.
+    bool print_as_call(const Loop& loop) {
+        if (!is_plain(loop)) return false;
+        const Outline* outline = known_outline(loop);
+        if (outline->times < 2) return false;
+        std::vector<std::string> arguments;
+        for (const Place* place : places_of(loop)) arguments.push_back(pointer(*place));
+        line("{}({}, {});", outline->name, fmt::join(arguments, ", "), text_.expr(loop.chunks));
+        return true;
+    }
+
     // ------------------------------------------------------------------------ lines
 
     template <class... Args>
@@ -96,6 +202,31 @@ private:
 
     void comment(const std::string& sentence) {
         if (!sentence.empty()) line("// {}", sentence);
+    }
+
+    // ------------------------------------------------------------------------ requirements
+
+    // Empty if there are none.
+    std::string print_check() {
+        if (program_.requirements.empty()) return {};
+        int code = 0;
+        for (const Requirement& each : program_.requirements) {
+            const std::string wanted =
+                fmt::format("{} {} {}", text_.comparand(each.left), symbol(each.compare),
+                            text_.comparand(each.right));
+            std::vector<std::string> conditions;
+            for (const ExprPtr& when : each.when) {
+                conditions.push_back(fmt::format("({}) && ", text_.expr(when)));
+            }
+            line("if ({}!({})) return {};", fmt::join(conditions, ""), wanted, ++code);
+        }
+        line("return 0;");
+        const std::string body = std::exchange(out_, {});
+        return fmt::format(
+            "// Ask before a call: 0, or the number of what does not hold. Then a call does "
+            "nothing.\n"
+            "extern \"C\" __aicore__ int32_t kernel_check(__gm__ int64_t *args) {{\n{}{}}}\n\n",
+            argument_lines(frame_, names_, body, text_), body);
     }
 
     // ------------------------------------------------------------------------ names
@@ -144,7 +275,8 @@ private:
             if (!tile_names_[id].empty() || !mentions_tile(steps[i], tile)) continue;
             if (!works_on_tiles(steps[i]) && !is_shared(steps, i, tile)) continue;
             const TileVariable& variable = program_.tiles[id];
-            tile_names_[id] = text_.declare(variable.name);
+            tile_names_[id] =
+                parameters_.empty() ? text_.declare(variable.name) : text_.fresh("tile");
             std::string slot = std::to_string(variable.slot);
             if (variable.takes_turns) {
                 const std::string turn = turn_of(variable.home);
@@ -189,7 +321,6 @@ private:
     void print_one(const Assign& step) {
         line("{} = {};", text_.name(step.var->name), text_.expr(step.value));
     }
-    void print_one(const Comment& step) { comment(step.text); }
 
     // ------------------------------------------------------------------------ generations
 
@@ -231,6 +362,9 @@ private:
     // ------------------------------------------------------------------------ tiles
 
     std::string pointer(const Place& place) {
+        if (const auto found = parameters_.find(&place); found != parameters_.end()) {
+            return fmt::format("{} + {}", found->second, at_);
+        }
         std::string text = text_.name(place.memory->name);
         const auto* constant = as<IntConst>(place.offset);
         if (!constant || constant->value != 0) text += " + " + text_.term_of_sum(place.offset);
@@ -302,6 +436,7 @@ private:
 
     void print_one(const Loop& loop) {
         comment(describe(loop));
+        if (print_as_call(loop)) return;
         text_.open_block();
         if (loop.chunks) {
             print_chunks(loop);
@@ -332,7 +467,7 @@ private:
     }
 
     void print_chunks(const Loop& loop) {
-        const std::string size = text_.expr(loop.chunks);
+        const std::string size = size_.empty() ? text_.expr(loop.chunks) : size_;
         line("for (int64_t {0} = 0; {0} < {1}; {0} += kChunk) {{", at_, size);
         ++indent_;
         line("const int64_t {} = Min(kChunk, {} - {});", count_, size, at_);
@@ -370,6 +505,7 @@ private:
 
     const DeviceProgram& program_;
     const Frame& frame_;
+    const Trouble& trouble_;
     CppText text_;
     std::string out_;
     int indent_ = 1;
@@ -382,6 +518,10 @@ private:
     };
     std::map<LoopId, Rounds> rounds_;
     std::set<std::string, std::less<>> defined_, has_generation_, moving_;
+    std::vector<Outline> outlines_;
+    // Of a loop that is printed as a function.
+    std::map<const Place*, std::string> parameters_;
+    std::string size_;
 };
 
 }  // namespace

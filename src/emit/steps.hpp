@@ -103,13 +103,9 @@ struct Branch {
     ir::ExprPtr condition;
     Steps then_steps, else_steps;
 };
-struct Comment {
-    std::string text;
-};
-
 struct Step {
     std::variant<Define, Assign, LoadTile, StoreTile, Compute, NotifyCell, WaitForCell,
-                 AdvanceGeneration, Flag, DrainAll, FenceAll, Loop, Branch, Comment>
+                 AdvanceGeneration, Flag, DrainAll, FenceAll, Loop, Branch>
         what;
     Span span;
     int number = -1;  // of an instruction on tiles, in the order of the text
@@ -128,7 +124,17 @@ struct TileVariable {
     int slot = -1;
 };
 
+// What must hold before a call begins, in terms of its arguments: `left compare right`, where all
+// of `when` holds.
+struct Requirement {
+    std::vector<ir::ExprPtr> when;
+    ir::ExprPtr left;
+    Compare compare;
+    ir::ExprPtr right;
+};
+
 struct DeviceProgram {
+    std::vector<Requirement> requirements;
     Steps steps;
     std::vector<TileVariable> tiles;
     int slots = 0;

@@ -47,6 +47,29 @@ std::optional<std::vector<StmtPtr>> copy_through_tile(const StmtPtr& stmt, NameC
     return b.Take().stmts;
 }
 
+// What is loaded to be stored at once gets a name.
+std::optional<std::vector<StmtPtr>> name_load(const StmtPtr& stmt, NameCounter& names) {
+    const auto* command = as<Eval>(stmt);
+    const auto* call = command ? as<Call>(command->call) : nullptr;
+    if (!call || (call->op != ops::kTileStore && call->op != ops::kRemoteStore)) {
+        return std::nullopt;
+    }
+    const ExprPtr tile = operand(*call, "tile");
+    const auto* load = as<Call>(tile);
+    if (!load || (load->op != ops::kTileLoad && load->op != ops::kRemoteLoad)) return std::nullopt;
+    auto definition = std::make_shared<Let>();
+    definition->span = stmt->span;
+    definition->var = variable(names.Fresh("tile"), load->type, stmt->span);
+    definition->value = tile;
+    auto named = std::make_shared<Call>(*call);
+    for (ExprPtr& each : named->operands) {
+        if (each == tile) each = definition->var;
+    }
+    auto store = std::make_shared<Eval>(*command);
+    store->call = named;
+    return std::vector<StmtPtr>{definition, store};
+}
+
 }  // namespace
 
 Kernel tidy(const Kernel& kernel) {
@@ -54,6 +77,9 @@ Kernel tidy(const Kernel& kernel) {
     NameCounter names = passes::names_of(result);
     result.body = passes::rewrite_block(
         result.body, [&](const StmtPtr& stmt) { return copy_through_tile(stmt, names); });
+    result.body = passes::rewrite_block(
+        result.body, [&](const StmtPtr& stmt) { return name_load(stmt, names); });
+    result.body = share_loads(result.body, names);
     return name_repeated(result);
 }
 

@@ -19,6 +19,8 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "base/file.hpp"
+#include "peal/compile.hpp"
 #include "peal/error.hpp"
 #include "platform_comm/comm_context.h"
 #include "pto/child.hpp"
@@ -30,9 +32,17 @@ namespace {
 
 namespace device = ::pto::trace;
 
+constexpr std::uint64_t kMostTextBytes = std::uint64_t{64} << 20;
+
 // ---------------------------------------------------------------------------- what is said
 
-enum class Message : char { recording = 'R', words = 'W', sentence = 'S', crash = 'C' };
+enum class Message : char {
+    recording = 'R',
+    words = 'W',
+    sentence = 'S',
+    crash = 'C',
+    refusal = 'N'
+};
 
 struct Crash {
     static constexpr int kMaxFrames = 32;
@@ -119,6 +129,7 @@ public:
         reinterpret_cast<BeBlock>(dlsym(library, "peal_pto_be_block"))(run_.block,
                                                                        run_.options.blocks);
         catch_faults();
+        if (const auto ask = reinterpret_cast<Check>(dlsym(library, "kernel_check"))) check(ask);
         for (const std::int64_t generation : run_.generations) {
             attach(&Child::take);
             call(entry, generation);
@@ -129,6 +140,17 @@ public:
 
 private:
     using Entry = void (*)(std::int64_t*);
+    using Check = std::int32_t (*)(std::int64_t*);
+
+    // A kernel that has a check of its arguments is not called with others.
+    void check(Check ask) {
+        begin(0);
+        prepare_arguments(0);
+        const std::int32_t code = ask(arguments_.data());
+        if (code == 0) return;
+        say_message(Message::refusal, std::to_string(code));
+        _exit(0);
+    }
 
     void begin(std::int64_t generation) {
         progress_.generation = generation;
@@ -482,6 +504,7 @@ public:
             case Message::words: fail("{}", said);
             case Message::sentence: throw Error(Fault::program, std::string(said));
             case Message::crash: fail_by(said);
+            case Message::refusal: fail_by_refusal(std::string(said));
         }
         if (end.signal != 0) {
             fail("the kernel's process was ended by signal {} ({}){}", end.signal,
@@ -603,6 +626,26 @@ private:
             "not traceable: the kernel itself {} {}; data may be touched by instructions only, and "
             "may not decide what is done{}",
             verb, text_of(*location, 1, *run_.layout), frames);
+    }
+
+    // The line that returns the code says why.
+    [[noreturn]] void fail_by_refusal(const std::string& code) const {
+        const Source source(run_.kernel->path(), read_text(run_.kernel->path(), kMostTextBytes));
+        const std::string& text = source.text();
+        const std::size_t check = text.find("kernel_check(");
+        const std::size_t at = text.find(fmt::format("return {};", code), check);
+        Span where;
+        if (check != std::string::npos && at != std::string::npos) {
+            const auto end = text.begin() + static_cast<std::ptrdiff_t>(at);
+            where.line = 1 + static_cast<std::uint32_t>(std::count(text.begin(), end, '\n'));
+            where.column = 1;
+        }
+        throw RequirementError(
+            {{Diagnostic::Severity::error, where,
+              fmt::format("rank {} of {}: kernel_check refuses these arguments with {}", run_.rank,
+                          run_.nranks, code),
+              ""}},
+            &source);
     }
 
     // Numbers among the arguments at which something that ends with this address could begin.

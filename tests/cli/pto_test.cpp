@@ -434,6 +434,24 @@ TEST_F(PtoEmitted, GiveWayToTheCommandLine) {
               "peal: --set stage: 'x' is not an integer\n");
 }
 
+TEST_F(PtoEmitted, ExcludeTheRankCountsThatTheyRefuse) {
+    const TemporaryFile program("even.peal",
+                                "kernel even(inp: in f32[n], out: out f32[n]) {\n"
+                                "    require nranks % 2 == 0\n"
+                                "    out = inp\n"
+                                "}\n");
+    emitted({program.path()});
+    const Ran some = peal({"check", path_, "-n", "2..5"});
+    EXPECT_EQ(some.exit_code, 0) << some.err;
+    EXPECT_THAT(some.out, AllOf(HasSubstr("  2, 4  "), HasSubstr("  3, 5  "),
+                                HasSubstr("\nexcluded, for 3 ranks: rank 0 of 3: kernel_check "
+                                          "refuses these arguments with 1, line ")));
+    const Ran none = peal({"run", path_, "-n", "3"});
+    EXPECT_EQ(none.exit_code, 2);
+    EXPECT_THAT(none.err, HasSubstr("kernel_check refuses these arguments with 1\n"));
+    EXPECT_THAT(none.err, HasSubstr("|     if (!(nranks % 2 == 0)) return 1;\n"));
+}
+
 TEST_F(PtoEmitted, AskForValuesThatNobodyGave) {
     const TemporaryFile program(
         "rows.peal", "kernel rows(inp: in f32[m, k], out: out f32[m, k]) { out = inp }\n");

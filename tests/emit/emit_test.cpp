@@ -103,19 +103,7 @@ TEST_F(Emit, ReadsAsAPersonWouldWriteIt) {
 
     const int64_t right = (rank + 1) % nranks;
     // Copy inp to data.
-    for (int64_t at = 0; at < n; at += kChunk) {
-        const int64_t count = Min(kChunk, n - at);
-        const int turn = at / kChunk % 2;
-        if (at >= 2 * kChunk) wait_flag(PIPE_MTE3, PIPE_MTE2, Event(turn));
-        auto tile = TileAt<F32Tile>(turn, count);
-        auto tile_from = RowOf(inp + at, count);
-        TLOAD(tile, tile_from);
-        set_flag(PIPE_MTE2, PIPE_MTE3, Event(turn));
-        wait_flag(PIPE_MTE2, PIPE_MTE3, Event(turn));
-        auto tile_to = RowOf(data + at, count);
-        TSTORE(tile_to, tile);
-        if (at + 2 * kChunk < n) set_flag(PIPE_MTE3, PIPE_MTE2, Event(turn));
-    }
+    CopyChunks(data, inp, n);
 
     set_flag(PIPE_MTE3, PIPE_S, EVENT_ID0);
     wait_flag(PIPE_MTE3, PIPE_S, EVENT_ID0);  // done before anyone is told
@@ -127,24 +115,109 @@ TEST_F(Emit, ReadsAsAPersonWouldWriteIt) {
     TWAIT(cell_1, base + 1, WaitCmp::GE);
 
     // Copy inp to out.
-    for (int64_t at = 0; at < n; at += kChunk) {
-        const int64_t count = Min(kChunk, n - at);
+    CopyChunks(out, inp, n);
+}
+)");
+    EXPECT_THAT(emitted.kernel, HasSubstr(R"(
+AICORE inline void CopyChunks(__gm__ float *to, __gm__ float *from, int64_t size) {
+    for (int64_t at = 0; at < size; at += kChunk) {
+        const int64_t count = Min(kChunk, size - at);
         const int turn = at / kChunk % 2;
         if (at >= 2 * kChunk) wait_flag(PIPE_MTE3, PIPE_MTE2, Event(turn));
         auto tile = TileAt<F32Tile>(turn, count);
-        auto tile_from = RowOf(inp + at, count);
+        auto tile_from = RowOf(from + at, count);
         TLOAD(tile, tile_from);
         set_flag(PIPE_MTE2, PIPE_MTE3, Event(turn));
         wait_flag(PIPE_MTE2, PIPE_MTE3, Event(turn));
-        auto tile_to = RowOf(out + at, count);
+        auto tile_to = RowOf(to + at, count);
         TSTORE(tile_to, tile);
-        if (at + 2 * kChunk < n) set_flag(PIPE_MTE3, PIPE_MTE2, Event(turn));
+        if (at + 2 * kChunk < size) set_flag(PIPE_MTE3, PIPE_MTE2, Event(turn));
     }
 }
-)");
+)"));
     EXPECT_THAT(emitted.parameters,
                 ElementsAre("in:f32[n]", "out:f32[n]", "window:f32[n]+signals:2x16", "nranks",
                             "context", "generation"));
+}
+
+// The notifies come behind all stores, so that every chunk is loaded once.
+TEST_F(Emit, LoadsAChunkOnceForAllPeers) {
+    for (const char* loop :
+         {"for i in 1..nranks {\n let peer = (rank + i) % nranks\n", "for peer in peers {\n"}) {
+        const ir::Program share = program(
+            "kernel k(inp: in f32[n], out: out f32[nranks, n], data: window f32[nranks, n],\n"
+            "         sig: window i32[nranks]) {\n" +
+            std::string(loop) +
+            "        data@peer[rank] = inp\n"
+            "        notify sig[rank]@peer = epoch(sig) + 1\n"
+            "    }\n"
+            "    data[rank] = inp\n"
+            "    for peer in peers { wait sig[peer] >= epoch(sig) + 1 }\n"
+            "    out = data\n"
+            "    for peer in peers { notify sig[rank]@peer = epoch(sig) + 2 }\n"
+            "    for peer in peers { wait sig[peer] >= epoch(sig) + 2 }\n"
+            "    advance sig by 2\n"
+            "}\n");
+        const Collective which = collective(CollectiveKind::allgather, 30'000);
+        const std::vector<Plan> plans = traced(share, "k", bindings_of(which), 3);
+        EXPECT_EQ(fault_of(plans, meaning_of(which, plans)), "");
+        std::uint64_t loaded = 0;  // of the input, by one rank
+        for (const Instruction& instruction : plans[0].instructions) {
+            const auto* copy = std::get_if<Copy>(&instruction.action);
+            if (copy && copy->src.buffer == 0) loaded += copy->src.length;
+        }
+        EXPECT_EQ(loaded, 2U * 30'000 * 4);  // for the peers, and for itself
+    }
+}
+
+TEST_F(Emit, ChecksWhatIsRequiredBeforeACall) {
+    const ir::Program picky = program(
+        "kernel k(inp: in f32[n], out: out f32[n], root: index) {\n"
+        "    require nranks % 2 == 0\n"
+        "    let half = n / 2\n"
+        "    if root > 0 { require half >= 4 }\n"
+        "    require n >= 0\n"
+        "    out = inp\n"
+        "}\n");
+    const Emitted emitted = emit(picky, "k", Device::a2a3);
+    EXPECT_THAT(emitted.kernel, HasSubstr(R"(
+extern "C" __aicore__ int32_t kernel_check(__gm__ int64_t *args) {
+    const int64_t nranks = args[2];
+    const int64_t root = args[3];
+    const int64_t n = Count(args[0]);
+    if (!(nranks % 2 == 0)) return 1;
+    if ((root > 0) && !(n / 2 >= 4)) return 2;
+    if (!(n >= 0)) return 3;
+    return 0;
+}
+
+extern "C" __aicore__ void kernel_entry(__gm__ int64_t *args) {
+    if (kernel_check(args) != 0) return;
+)"));
+    const Kernel kernel = Kernel::compile(folder_.write("kernel.cpp", emitted.kernel));
+    const auto refusal_of = [&](std::int64_t n, std::int64_t root, int nranks) -> std::string {
+        Bindings bindings;
+        bindings.integers = {{"n", n}, {"root", root}};
+        try {
+            trace(kernel, parameters_of(picky, "k", bindings, nranks), nranks);
+        } catch (const RequirementError& error) {
+            return error.diagnostics().front().message;
+        }
+        return "";
+    };
+    EXPECT_EQ(refusal_of(7, 0, 2), "");
+    EXPECT_EQ(refusal_of(8, 1, 4), "");
+    EXPECT_EQ(refusal_of(8, 0, 3), "rank 0 of 3: kernel_check refuses these arguments with 1");
+    EXPECT_EQ(refusal_of(7, 1, 2), "rank 0 of 2: kernel_check refuses these arguments with 2");
+    EXPECT_EQ(refusal("kernel k(inp: in f32[n], out: out f32[n]) {\n"
+                      "    for i in 0..2 { require i + n > 3 }\n"
+                      "    out = inp\n"
+                      "}\n"),
+              "test.peal:2:21: error: require: 'i' is not known before the kernel begins, when its "
+              "arguments are checked\n"
+              "    2 |     for i in 0..2 { require i + n > 3 }\n"
+              "      |                     ^~~~~~~~~~~~~~~~~\n"
+              "hint: require something of sizes, scalars, rank and nranks");
 }
 
 // Whichever buffer a round stores to, it is not the one that it loads from.
