@@ -7,6 +7,7 @@
 #include <fmt/ranges.h>
 #include <nlohmann/json.hpp>
 
+#include "check/mend.hpp"
 #include "cli/table.hpp"
 #include "draw/diagram.hpp"
 #include "draw/pictures.hpp"
@@ -213,6 +214,9 @@ std::string summary_text(const std::vector<SubjectResult>& results) {
 std::string violation_text(const Violation& violation, const std::vector<CheckStage>& stages,
                            bool full) {
     std::string text = fmt::format("{}: {}\n", name(violation.kind), violation.message);
+    if (const std::string circle = circle_text(violation, stages); !circle.empty()) {
+        text += circle + "\n";
+    }
     for (const Step& step : violation.steps) {
         text += fmt::format("  {}\n", to_text(step, stages));
         const std::string line = source_line(step, stages);

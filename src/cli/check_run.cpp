@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 
+#include "check/mend.hpp"
 #include "check/proof_store.hpp"
 #include "cli/target.hpp"
 #include "peal/error.hpp"
@@ -326,6 +327,10 @@ std::string findings_text(const Run& run, const CheckRequest& request) {
                                     report.violations[i].message);
             }
         }
+    }
+    if (!report.violations.empty()) {
+        const auto more = suggestion(report.violations.front(), stages, request.options);
+        if (more) text += fmt::format("\nsuggestion: {}\n", *more);
     }
     text += warnings_text(report, stages);
     if (request.options.find_redundant) text += redundant_text(run.result.redundant);

@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+// What reports add to a violation: who waits for whom, and syncs that would mend it.
+#include "check/mend.hpp"
+
+#include <gtest/gtest.h>
+
+#include "peal/compile.hpp"
+#include "peal/program.hpp"
+
+namespace peal {
+namespace mend_test {
+
+struct Checked {
+    std::vector<Plan> plans;
+    std::vector<CheckStage> stages;
+    CheckReport report;
+
+    explicit Checked(const std::string& body, int nranks = 2) {
+        const std::string head =
+            "kernel k(inp: in f32[n], out: out f32[n], data: window f32[n], sig: window "
+            "i32[nranks]) {\n";
+        const auto source = std::make_shared<Source>("k.peal", head + body + "}\n");
+        Bindings bindings;
+        bindings.integers["n"] = 4;
+        plans = compile(parse(source), "k", bindings, nranks);
+        stages = {{&plans, nullptr, {}}};
+        report = check(stages);
+    }
+    std::string circle() const { return circle_text(report.violations.front(), stages); }
+    std::string suggested() const {
+        return suggestion(report.violations.front(), stages, {}).value_or("");
+    }
+};
+
+TEST(Mend, SuggestsSyncsThatProve) {
+    const std::string staged =
+        "data = inp\n"
+        "for peer in peers { notify sig[rank]@peer = epoch(sig) + 1 }\n"
+        "for peer in peers { wait sig[peer] >= epoch(sig) + 1 }\n";
+    EXPECT_EQ(Checked(staged + "out = data@((rank + 1) % nranks)\nadvance sig by 1\n").suggested(),
+              "it proves with two more syncs: a notify of every peer after line 5, and a wait for "
+              "every peer before the call returns (line 2 of the next call must come later)");
+    const std::string ends =
+        "for peer in peers { notify sig[rank]@peer = epoch(sig) + 1 }\n"
+        "for peer in peers { wait sig[peer] >= epoch(sig) + 1 }\n"
+        "advance sig by 1\n";
+    EXPECT_EQ(Checked("data = inp\nout = data@((rank + 1) % nranks)\n" + ends, 3).suggested(),
+              "it proves with two more syncs: a notify of every peer after line 2, and a wait for "
+              "every peer before line 3");
+}
+
+// A second fault is left: one pair of syncs does not make it right.
+TEST(Mend, SaysNothingThatDoesNotProve) {
+    EXPECT_EQ(Checked("data = inp\nout = data@((rank + 1) % nranks)\n").suggested(), "");
+    const Checked wrong("data@((rank + 1) % nranks) = inp\nout = data\n", 3);
+    EXPECT_EQ(wrong.report.verdict, Verdict::violated);
+    EXPECT_EQ(wrong.suggested(), "");
+}
+
+TEST(Mend, ShowsTheCircleOfADeadlock) {
+    const Checked circle(
+        "let right = (rank + 1) % nranks\n"
+        "wait sig[0] >= epoch(sig) + 1\n"
+        "notify sig[0]@right = epoch(sig) + 1\n"
+        "advance sig by 1\n",
+        3);
+    EXPECT_EQ(circle.circle(),
+              "  rank 0 at `wait sig[0] >= generation + 1` (line 3) waits for rank 2 to ring (line "
+              "4)\n"
+              "  rank 2 at `wait sig[0] >= generation + 1` (line 3) waits for rank 1 to ring (line "
+              "4)\n"
+              "  rank 1 at `wait sig[0] >= generation + 1` (line 3) waits for rank 0 to ring (line "
+              "4)\n");
+    EXPECT_EQ(circle.suggested(), "");
+    const Checked alone(
+        "if rank == 0 { notify sig[1]@1 = epoch(sig) + 1 }\n"
+        "wait sig[1] >= epoch(sig) + 1\n"
+        "advance sig by 1\n");
+    EXPECT_EQ(alone.circle(),
+              "  rank 0 at `wait sig[1] >= generation + 1` (line 3) waits, and nobody is left to "
+              "ring\n");
+    EXPECT_EQ(Checked("data = inp\nout = data@((rank + 1) % nranks)\n").circle(), "");
+}
+
+}  // namespace mend_test
+}  // namespace peal
