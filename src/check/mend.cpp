@@ -84,14 +84,14 @@ private:
         for (std::size_t i = 0; i < path.size(); ++i) {
             const Step& step = waiting_[path[i]];
             const Plan& plan = plan_of(step, stages_);
-            const std::string place = place_text(instruction_of(step, stages_), plan);
+            const std::string place = plan::place_text(instruction_of(step, stages_), plan);
             text += fmt::format("  rank {} at `{}`{}", step.rank,
-                                report_text(instruction_of(step, stages_), plan),
+                                plan::report_text(instruction_of(step, stages_), plan),
                                 place.empty() ? "" : fmt::format(" ({})", place));
             const std::optional<std::size_t> next = ringer_of(path[i]);
             if (!next) return text + " waits, and nobody is left to ring\n";
             const Plan& other = plan_of(waiting_[*next], stages_);
-            const std::string rung = place_text(*ring(path[i], *next), other);
+            const std::string rung = plan::place_text(*ring(path[i], *next), other);
             text += fmt::format(" waits for rank {}{}\n", waiting_[*next].rank,
                                 rung.empty() ? "" : fmt::format(" to ring ({})", rung));
         }
@@ -109,7 +109,7 @@ constexpr std::uint64_t kMostStates = 100'000;
 constexpr const char* kAdded = "added by the checker";
 
 bool is_plain(const Plan& plan) {
-    return plan.source &&
+    return plan.source && plan.lanes.empty() &&
            std::all_of(plan.instructions.begin(), plan.instructions.end(),
                        [](const Instruction& each) { return each.pipe == Pipe::none; });
 }

@@ -35,14 +35,14 @@ struct Checked {
 TEST(Mend, SuggestsSyncsThatProve) {
     const std::string staged =
         "data = inp\n"
-        "for peer in peers { notify sig[rank]@peer = epoch(sig) + 1 }\n"
-        "for peer in peers { wait sig[peer] >= epoch(sig) + 1 }\n";
+        "for peer in peers { notify sig[rank]@peer = generation(sig) + 1 }\n"
+        "for peer in peers { wait sig[peer] >= generation(sig) + 1 }\n";
     EXPECT_EQ(Checked(staged + "out = data@((rank + 1) % nranks)\nadvance sig by 1\n").suggested(),
               "it proves with two more syncs: a notify of every peer after line 5, and a wait for "
               "every peer before the call returns (line 2 of the next call must come later)");
     const std::string ends =
-        "for peer in peers { notify sig[rank]@peer = epoch(sig) + 1 }\n"
-        "for peer in peers { wait sig[peer] >= epoch(sig) + 1 }\n"
+        "for peer in peers { notify sig[rank]@peer = generation(sig) + 1 }\n"
+        "for peer in peers { wait sig[peer] >= generation(sig) + 1 }\n"
         "advance sig by 1\n";
     EXPECT_EQ(Checked("data = inp\nout = data@((rank + 1) % nranks)\n" + ends, 3).suggested(),
               "it proves with two more syncs: a notify of every peer after line 2, and a wait for "
@@ -60,8 +60,8 @@ TEST(Mend, SaysNothingThatDoesNotProve) {
 TEST(Mend, ShowsTheCircleOfADeadlock) {
     const Checked circle(
         "let right = (rank + 1) % nranks\n"
-        "wait sig[0] >= epoch(sig) + 1\n"
-        "notify sig[0]@right = epoch(sig) + 1\n"
+        "wait sig[0] >= generation(sig) + 1\n"
+        "notify sig[0]@right = generation(sig) + 1\n"
         "advance sig by 1\n",
         3);
     EXPECT_EQ(circle.circle(),
@@ -73,8 +73,8 @@ TEST(Mend, ShowsTheCircleOfADeadlock) {
               "4)\n");
     EXPECT_EQ(circle.suggested(), "");
     const Checked alone(
-        "if rank == 0 { notify sig[1]@1 = epoch(sig) + 1 }\n"
-        "wait sig[1] >= epoch(sig) + 1\n"
+        "if rank == 0 { notify sig[1]@1 = generation(sig) + 1 }\n"
+        "wait sig[1] >= generation(sig) + 1\n"
         "advance sig by 1\n");
     EXPECT_EQ(alone.circle(),
               "  rank 0 at `wait sig[1] >= generation + 1` (line 3) waits, and nobody is left to "

@@ -149,13 +149,13 @@ TEST_F(Emit, LoadsAChunkOnceForAllPeers) {
             "         sig: window i32[nranks]) {\n" +
             std::string(loop) +
             "        data@peer[rank] = inp\n"
-            "        notify sig[rank]@peer = epoch(sig) + 1\n"
+            "        notify sig[rank]@peer = generation(sig) + 1\n"
             "    }\n"
             "    data[rank] = inp\n"
-            "    for peer in peers { wait sig[peer] >= epoch(sig) + 1 }\n"
+            "    for peer in peers { wait sig[peer] >= generation(sig) + 1 }\n"
             "    out = data\n"
-            "    for peer in peers { notify sig[rank]@peer = epoch(sig) + 2 }\n"
-            "    for peer in peers { wait sig[peer] >= epoch(sig) + 2 }\n"
+            "    for peer in peers { notify sig[rank]@peer = generation(sig) + 2 }\n"
+            "    for peer in peers { wait sig[peer] >= generation(sig) + 2 }\n"
             "    advance sig by 2\n"
             "}\n");
         const Collective which = collective(CollectiveKind::allgather, 30'000);
