@@ -9,7 +9,7 @@
 #include "peal/builder.hpp"
 #include "peal/ops.hpp"
 
-namespace peal::emitter {
+namespace peal::emit {
 namespace {
 
 using namespace ir;  // NOLINT: rewrites the IR
@@ -183,4 +183,4 @@ Block share_loads(const Block& block, NameCounter& names) {
     });
 }
 
-}  // namespace peal::emitter
+}  // namespace peal::emit

@@ -630,7 +630,8 @@ private:
 
     // The line that returns the code says why.
     [[noreturn]] void fail_by_refusal(const std::string& code) const {
-        const Source source(run_.kernel->path(), read_text(run_.kernel->path(), kMostTextBytes));
+        const Source source(run_.kernel->path(),
+                            base::read_text(run_.kernel->path(), kMostTextBytes));
         const std::string& text = source.text();
         const std::size_t check = text.find("kernel_check(");
         const std::size_t at = text.find(fmt::format("return {};", code), check);
