@@ -463,10 +463,9 @@ TEST_F(PtoEmitted, AskForValuesThatNobodyGave) {
     expect_round_trip("  protocol only  ");
     EXPECT_EQ(peal({"emit", program.path(), "--set", "n=3"}).err,
               "peal: --set n: no argument of the kernel speaks of 'n'\n");
-    EXPECT_EQ(peal({"emit", program.path(), "--expect", "sum"}).err,
-              "peal: --expect: there is no collective 'sum'; choose one of allreduce, "
-              "reduce_scatter, allgather, broadcast, all_to_all, all_to_all_v, reduce, gather, "
-              "scatter, barrier\n");
+    EXPECT_THAT(
+        peal({"emit", program.path(), "--expect", "sum"}).err,
+        StartsWith("peal: --expect: there is no collective 'sum'; choose one of allreduce, "));
     EXPECT_EQ(peal({"emit", "allreduce", "--expect", "allreduce"}).err,
               "peal: --expect is for .peal kernels; a collective knows its own result\n");
 }
