@@ -124,6 +124,7 @@ TEST(PtoRun, FlagsMayBeAwaitedBeforeTheyAreSet) {
     const int g = args[5];
     TWAIT(row(me, 1 - me), 2 * g, WaitCmp::GE);
     move(window, in);
+    dsb(DSB_DDR);
     TNOTIFY(row(1 - me, me), 2 * g + 1, NotifyOp::Set);
     TWAIT(row(me, 1 - me), 2 * g + 1, WaitCmp::GE);
     for (int peer = 0; peer < 2; ++peer) {
