@@ -10,7 +10,7 @@
 #include "plan/notes.hpp"
 #include "plan/text.hpp"
 
-namespace peal {
+namespace peal::checker {
 namespace {
 
 const Plan& plan_of(const Step& step, const std::vector<CheckStage>& stages) {
@@ -104,7 +104,9 @@ private:
 
 // ---------------------------------------------------------------------------- what would mend it
 
-constexpr double kMostSeconds = 1;
+constexpr double kMostSeconds =
+    10;  // far more than it takes: whether one is found is no matter of speed
+constexpr std::size_t kMostInstructions = 20'000;  // of all ranks
 constexpr std::uint64_t kMostStates = 100'000;
 constexpr const char* kAdded = "added by the checker";
 
@@ -194,6 +196,9 @@ std::optional<std::string> suggestion(const Violation& violation,
     if (!is_race) return std::nullopt;
     const std::vector<Plan>& plans = *stages.front().plans;
     if (!std::all_of(plans.begin(), plans.end(), is_plain)) return std::nullopt;
+    std::size_t instructions = 0;
+    for (const Plan& plan : plans) instructions += plan.instructions.size();
+    if (instructions > kMostInstructions) return std::nullopt;
     options.max_seconds = kMostSeconds;
     options.seconds_spent = 0;
     options.max_states = kMostStates;
@@ -219,4 +224,4 @@ std::optional<std::string> suggestion(const Violation& violation,
     return std::nullopt;
 }
 
-}  // namespace peal
+}  // namespace peal::checker

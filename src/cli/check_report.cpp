@@ -214,7 +214,7 @@ std::string summary_text(const std::vector<SubjectResult>& results) {
 std::string violation_text(const Violation& violation, const std::vector<CheckStage>& stages,
                            bool full) {
     std::string text = fmt::format("{}: {}\n", name(violation.kind), violation.message);
-    if (const std::string circle = circle_text(violation, stages); !circle.empty()) {
+    if (const std::string circle = checker::circle_text(violation, stages); !circle.empty()) {
         text += circle + "\n";
     }
     for (const Step& step : violation.steps) {

@@ -329,7 +329,7 @@ std::string findings_text(const Run& run, const CheckRequest& request) {
         }
     }
     if (!report.violations.empty()) {
-        const auto more = suggestion(report.violations.front(), stages, request.options);
+        const auto more = checker::suggestion(report.violations.front(), stages, request.options);
         if (more) text += fmt::format("\nsuggestion: {}\n", *more);
     }
     text += warnings_text(report, stages);

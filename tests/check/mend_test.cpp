@@ -26,9 +26,9 @@ struct Checked {
         stages = {{&plans, nullptr, {}}};
         report = check(stages);
     }
-    std::string circle() const { return circle_text(report.violations.front(), stages); }
+    std::string circle() const { return checker::circle_text(report.violations.front(), stages); }
     std::string suggested() const {
-        return suggestion(report.violations.front(), stages, {}).value_or("");
+        return checker::suggestion(report.violations.front(), stages, {}).value_or("");
     }
 };
 
