@@ -46,7 +46,7 @@ function(peal_test target)
     target_compile_definitions(${target} PRIVATE PEAL_SOURCE_DIR="${PROJECT_SOURCE_DIR}")
     target_link_libraries(${target} PRIVATE ${ARG_LINKS} peal_options GTest::gtest_main GTest::gmock
                                             rapidcheck)
-    peal_unity(${target} 5)
+    peal_unity(${target} 10)
     target_compile_options(${target} PRIVATE $<$<CONFIG:Release>:-O0>) # quick to build; what is tested has its -O3
     if(PEAL_SANITIZE) # g++ 12 sees uninitialised values in std::regex under the sanitizers
         target_compile_options(${target} PRIVATE -Wno-maybe-uninitialized)

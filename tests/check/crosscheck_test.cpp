@@ -49,10 +49,10 @@ protected:
 const std::vector<ViolationKind> kOfSignals = {data_race,    deadlock, stale_signal, unwritten_read,
                                                signal_state, overflow, wrong_result};
 
-TEST_F(CrossCheck, MonotonePrograms) { compare(Sort::monotone, 0, 30'000, kOfSignals); }
+TEST_F(CrossCheck, MonotonePrograms) { compare(Sort::monotone, 0, 20'000, kOfSignals); }
 
 TEST_F(CrossCheck, SignalPrograms) {
-    compare(Sort::signals, 0, 30'000, kOfSignals);
+    compare(Sort::signals, 0, 20'000, kOfSignals);
     EXPECT_GT(tally_.explored, tally_.programs / 2);
 }
 
@@ -62,37 +62,33 @@ TEST_F(CrossCheck, CrowdedPrograms) {
 }
 
 TEST_F(CrossCheck, PipePrograms) {
-    compare(Sort::pipes, 0, 20'000,
+    compare(Sort::pipes, 0, 12'000,
             {data_race, deadlock, unwritten_read, pipe_hazard, flag, wrong_result});
     EXPECT_GT(tally_.forms, tally_.programs / 2);
     EXPECT_GT(tally_.early, tally_.programs / 4);
 }
 
 TEST_F(CrossCheck, FencedPrograms) {
-    compare(Sort::fences, 0, 8'000, {data_race, pipe_hazard});
+    compare(Sort::fences, 0, 6'000, {data_race, pipe_hazard});
     EXPECT_GT(tally_.early, tally_.programs / 8);
 }
 
 TEST_F(CrossCheck, DeferredPrograms) {
-    compare(Sort::deferred, 0, 15'000, {data_race, pipe_hazard, deadlock, wrong_result});
+    compare(Sort::deferred, 0, 8'000, {data_race, pipe_hazard, deadlock, wrong_result});
     EXPECT_GT(tally_.forms, tally_.programs / 4);
 }
 
 TEST_F(CrossCheck, GatheringPrograms) {
-    compare(Sort::gathers, 0, 20'000,
+    compare(Sort::gathers, 0, 10'000,
             {data_race, deadlock, unwritten_read, signal_state, overflow, wrong_result});
     EXPECT_GT(tally_.forms, tally_.programs / 10);
     EXPECT_GT(tally_.visible, tally_.programs / 20);
 }
 
 TEST_F(CrossCheck, ElementPrograms) {
-    compare(Sort::elements, 0, 30'000, {data_race, deadlock, unwritten_read, wrong_result});
+    compare(Sort::elements, 0, 20'000, {data_race, deadlock, unwritten_read, wrong_result});
     EXPECT_GT(tally_.forms, tally_.programs / 2);
     EXPECT_GT(tally_.visible, tally_.programs / 8);
-}
-
-TEST_F(CrossCheck, MoreElementPrograms) {
-    compare(Sort::elements, 30'000, 30'000, {data_race, deadlock, unwritten_read, wrong_result});
 }
 
 TEST_F(CrossCheck, ProgramsWithLanes) {
@@ -102,7 +98,7 @@ TEST_F(CrossCheck, ProgramsWithLanes) {
 }
 
 TEST_F(CrossCheck, SequencesOfPrograms) {
-    compare(Sort::sequences, 0, 20'000,
+    compare(Sort::sequences, 0, 10'000,
             {data_race, deadlock, unwritten_read, signal_state, overflow, wrong_result});
     EXPECT_GT(tally_.forms, tally_.programs / 10);
     EXPECT_GT(tally_.visible, tally_.programs / 20);
