@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <iterator>
 #include <limits>
+#include <utility>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -115,7 +116,7 @@ private:
         if (open_.empty()) {
             root_ = std::move(node);
         } else {
-            open_.back().second.fields.emplace_back(std::move(key_), std::move(node));
+            open_.back().value.fields.push_back({std::move(key_), std::move(node)});
         }
         key_.clear();
         return true;
@@ -125,7 +126,7 @@ private:
             refuse(source_, position_.last,
                    fmt::format("lists and objects are nested more than {} deep", kMostDepth));
         }
-        open_.emplace_back(std::move(key_), made(kind));
+        open_.push_back({std::move(key_), made(kind)});
         key_.clear();
         return true;
     }
@@ -139,7 +140,7 @@ private:
     const Source& source_;
     const Position& position_;
     JsonNode root_;
-    std::vector<std::pair<std::string, JsonNode>> open_;
+    std::vector<JsonField> open_;
     std::string key_;
 };
 

@@ -5,12 +5,13 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
-#include <utility>
 #include <vector>
 
 #include "peal/source.hpp"
 
 namespace peal::foreign {
+
+struct JsonField;
 
 class JsonNode {
 public:
@@ -21,12 +22,16 @@ public:
     bool truth = false;
     std::int64_t integer = 0;
     std::string text;
-    std::vector<std::pair<std::string, JsonNode>> fields;  // of an object, in order; of a list
-                                                           // without names
+    std::vector<JsonField> fields;  // of an object, in order; of a list without names
 
     // The field of that name, or null.
     const JsonNode* find(std::string_view name) const;
     const char* kind_name() const;
+};
+
+struct JsonField {
+    std::string name;
+    JsonNode value;
 };
 
 // Throws ProgramError at the line where it is no JSON.
