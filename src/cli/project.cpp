@@ -121,9 +121,9 @@ private:
             return choices;
         }
         for (const auto& [name, value] : *table) {
-            const auto key = std::find_if(keys_.begin(), keys_.end(), [&](const OptionFacts& each) {
-                return each.key == name.str();
-            });
+            const auto key = std::find_if(
+                keys_.begin(), keys_.end(),
+                [word = name.str()](const OptionFacts& each) { return each.key == word; });
             if (key != keys_.end()) {
                 choices[key->key] = values_of(*key, value);
                 continue;
