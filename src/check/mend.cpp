@@ -81,17 +81,17 @@ private:
 
     std::string lines(const std::vector<std::size_t>& path) const {
         std::string text;
-        for (std::size_t i = 0; i < path.size(); ++i) {
-            const Step& step = waiting_[path[i]];
+        for (const std::size_t at : path) {
+            const Step& step = waiting_[at];
             const Plan& plan = plan_of(step, stages_);
             const std::string place = plan::place_text(instruction_of(step, stages_), plan);
             text += fmt::format("  rank {} at `{}`{}", step.rank,
                                 plan::report_text(instruction_of(step, stages_), plan),
                                 place.empty() ? "" : fmt::format(" ({})", place));
-            const std::optional<std::size_t> next = ringer_of(path[i]);
+            const std::optional<std::size_t> next = ringer_of(at);
             if (!next) return text + " waits, and nobody is left to ring\n";
             const Plan& other = plan_of(waiting_[*next], stages_);
-            const std::string rung = plan::place_text(*ring(path[i], *next), other);
+            const std::string rung = plan::place_text(*ring(at, *next), other);
             text += fmt::format(" waits for rank {}{}\n", waiting_[*next].rank,
                                 rung.empty() ? "" : fmt::format(" to ring ({})", rung));
         }
