@@ -31,10 +31,10 @@ std::vector<Plan> validated(std::vector<Plan> plans) {
                                 plans[0].kernel, kMaxBuffers, plans[0].buffers.size()));
     }
     for (const Plan& plan : plans) {
-        if (plan.lane_count() <= kMaxLanes) continue;
+        if (plan.lane_count() <= kMaxDeviceLanes) continue;
         throw Error(Fault::usage,
                     fmt::format("kernel {}, rank {}: expected at most {} lanes, found {}",
-                                plan.kernel, plan.rank, kMaxLanes, plan.lane_count()));
+                                plan.kernel, plan.rank, kMaxDeviceLanes, plan.lane_count()));
     }
     return plans;
 }

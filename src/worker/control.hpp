@@ -52,7 +52,7 @@ struct alignas(kCacheLineBytes) Command {
     std::array<char, 1000> message{};
 };
 
-inline constexpr std::size_t kMaxLanes = 256;  // of a plan that a device carries out
+inline constexpr std::size_t kMaxDeviceLanes = 256;  // of a plan that a device carries out
 
 // Where a device stands.
 struct alignas(kCacheLineBytes) DeviceProgress {
@@ -63,7 +63,7 @@ struct alignas(kCacheLineBytes) DeviceProgress {
     // device did nothing in between.
     std::atomic<std::uint64_t> waits = 0;
     // While it is odd: where each lane of the plan stands, or ended.
-    std::array<std::atomic<std::uint32_t>, kMaxLanes> lanes{};
+    std::array<std::atomic<std::uint32_t>, kMaxDeviceLanes> lanes{};
 };
 
 struct DeviceRecord {
