@@ -11,6 +11,7 @@
 #include <fmt/format.h>
 
 #include "check/call_sequence.hpp"
+#include "check/credit_ring.hpp"
 #include "foreign/algorithms.hpp"
 #include "foreign/foreign.hpp"
 #include "peal/check.hpp"
@@ -284,29 +285,7 @@ void every_triple() {
 
 // A ring whose ranks take back what they have seen.
 void credits() {
-    const ir::Program program = parse(std::make_shared<Source>("ring.peal", R"(
-kernel ring(inp: in f32[nranks, k], out: out f32[nranks, k],
-            data: window f32[nranks, k], sig: window i32[2 * nranks - 1]) {
-    let left = (rank - 1) % nranks
-    let right = (rank + 1) % nranks
-    let rounds = 2 * (nranks - 1)
-    data = inp
-    for s in 0..rounds {
-        notify sig[s]@right += 1
-        wait sig[s] >= 1
-        notify sig[s] += -1
-        let part = (rank - s - 2) % nranks
-        if s < nranks - 1 {
-            data[part] = data@left[part] + data[part]
-        } else {
-            data[part] = data@left[part]
-        }
-    }
-    notify sig[rounds]@left += 1
-    wait sig[rounds] >= 1
-    notify sig[rounds] += -1
-    out = data
-})"));
+    const ir::Program program = parse(std::make_shared<Source>("ring.peal", test::kCreditRing));
     constexpr int kRanks = 16;
     Bindings bindings;
     bindings.integers["k"] = 4;

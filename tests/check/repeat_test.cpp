@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "check/credit_ring.hpp"
 #include "check/recipes.hpp"
 #include "peal/compile.hpp"
 #include "peal/program.hpp"
@@ -188,32 +189,8 @@ TEST(Credits, AreTakenBackByTheirOwnerAndByAdding) {
     }
 }
 
-constexpr const char* kRing = R"(
-kernel ring(inp: in f32[nranks, k], out: out f32[nranks, k],
-            data: window f32[nranks, k], sig: window i32[2 * nranks - 1]) {
-    let left = (rank - 1) % nranks
-    let right = (rank + 1) % nranks
-    let rounds = 2 * (nranks - 1)
-    data = inp
-    for s in 0..rounds {
-        notify sig[s]@right += 1
-        wait sig[s] >= 1
-        notify sig[s] += -1
-        let part = (rank - s - 2) % nranks
-        if s < nranks - 1 {
-            data[part] = data@left[part] + data[part]
-        } else {
-            data[part] = data@left[part]
-        }
-    }
-    notify sig[rounds]@left += 1
-    wait sig[rounds] >= 1
-    notify sig[rounds] += -1
-    out = data
-})";
-
 TEST(Credits, OfARingAreCounted) {
-    const ir::Program program = parse(std::make_shared<const Source>("ring.peal", kRing));
+    const ir::Program program = parse(std::make_shared<const Source>("ring.peal", kCreditRing));
     Bindings bindings;
     bindings.integers["k"] = 2;
     for (const int nranks : {2, 3, 4, 8, 16}) {

@@ -6,6 +6,7 @@
 
 #include "cli/command.hpp"
 #include "cli/document.hpp"
+#include "cli/racy_kernel.hpp"
 
 namespace peal::test {
 namespace check_test {
@@ -13,16 +14,6 @@ namespace check_test {
 using ::testing::EndsWith;
 using ::testing::HasSubstr;
 using ::testing::StartsWith;
-
-constexpr const char* kRacy =
-    R"(kernel racy(inp: in f32[n], out: out f32[n], data: window f32[n], sig: window i32[nranks]) {
-    data = inp
-    for peer in peers { notify sig[rank]@peer = generation(sig) + 1 }
-    for peer in peers { wait sig[peer] >= generation(sig) + 1 }
-    out = data@((rank + 1) % nranks)
-    advance sig by 1
-}
-)";
 
 TEST(PealCheck, EveryRecipeProves) {
     const Ran ran = peal({"check", "all", "--recipe", "all", "-n", "2..8", "--calls", "3"});

@@ -12,6 +12,7 @@
 
 #include "cli/command.hpp"
 #include "cli/document.hpp"
+#include "cli/racy_kernel.hpp"
 #include "support/temporary_cache.hpp"
 
 namespace peal::test {
@@ -21,15 +22,6 @@ using ::testing::EndsWith;
 using ::testing::HasSubstr;
 using ::testing::StartsWith;
 
-constexpr const char* kRacy =
-    R"(kernel racy(inp: in f32[n], out: out f32[n], data: window f32[n], sig: window i32[nranks]) {
-    data = inp
-    for peer in peers { notify sig[rank]@peer = generation(sig) + 1 }
-    for peer in peers { wait sig[peer] >= generation(sig) + 1 }
-    out = data@((rank + 1) % nranks)
-    advance sig by 1
-}
-)";
 constexpr const char* kRace =
     "rank 0 (`copy out[0;4] <- data@1[0;4]`, line 5, call 0) reads and rank 1 (`copy data[0;4] <- "
     "inp[0;4]`, line 2, call 1) writes data@1[0;4], and nothing orders them";

@@ -23,15 +23,7 @@ CheckReport checked(const foreign::ForeignPlans& foreign) {
     return check({{&foreign.plans, meaning ? &*meaning : nullptr, {}}});
 }
 
-std::string refusal_of(const std::string& text) {
-    try {
-        read(text);
-    } catch (const ProgramError& error) {
-        const std::string what = error.what();
-        return what.substr(0, what.find('\n'));
-    }
-    return "read";
-}
+std::string refusal_of(const std::string& text) { return refusal("made.xml", text); }
 
 // Right on every rank count, with two slots or more, out of place and in place; and what is proved
 // runs. With one slot each rank holds the message that the next one needs a slot to hand on.
@@ -147,11 +139,7 @@ TEST(Msccl, CountsAreOfWholeChunks) {
 TEST(Msccl, WhatIsRefusedAndWhy) {
     const std::string ring = ring_allreduce(2, 1);
     const auto changed = [&](const std::string& from, const std::string& to) {
-        std::string text = ring;
-        const auto at = text.find(from);
-        EXPECT_NE(at, std::string::npos) << from;
-        text.replace(at, from.size(), to);
-        return refusal_of(text);
+        return refusal_of(changed_text(ring, from, to));
     };
     EXPECT_EQ(changed("type=\"s\"", "type=\"z\""),
               "made.xml:4:1: error: type: expected one of cpy, nop, r, rcs, re, rrc, rrcs, rrs, s, "

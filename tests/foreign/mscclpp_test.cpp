@@ -41,15 +41,7 @@ void expect_right(const std::string& text) {
     expect_runs(foreign, 1);
 }
 
-std::string refusal_of(const std::string& text) {
-    try {
-        read(text);
-    } catch (const ProgramError& error) {
-        const std::string what = error.what();
-        return what.substr(0, what.find('\n'));
-    }
-    return "read";
-}
+std::string refusal_of(const std::string& text) { return refusal("made.json", text); }
 
 // "i0" is chunk 0 of the own input, "1o2" chunk 2 of the output of rank 1.
 struct At {
@@ -348,11 +340,7 @@ TEST(Mscclpp, PutsThroughAPortAreDoneWhenTheyAreFlushed) {
 TEST(Mscclpp, WhatIsRefusedAndWhy) {
     const std::string text = direct_allreduce(2).text();
     const auto changed = [&](const std::string& from, const std::string& to) {
-        std::string other = text;
-        const auto at = other.find(from);
-        EXPECT_NE(at, std::string::npos) << from;
-        other.replace(at, from.size(), to);
-        return refusal_of(other);
+        return refusal_of(changed_text(text, from, to));
     };
     EXPECT_EQ(changed("\"rres\"", "\"rress\""),
               "made.json:8:1: error: there is no operation 'rress'");

@@ -3,8 +3,12 @@
 
 #include <gtest/gtest.h>
 
+#include <string>
+
+#include "foreign/algorithms.hpp"
 #include "foreign/foreign.hpp"
 #include "golden/rehearse.hpp"
+#include "peal/diagnostic.hpp"
 
 namespace peal::test {
 
@@ -15,6 +19,25 @@ inline void expect_runs(const foreign::ForeignPlans& foreign, int seed) {
     const golden::Outcome outcome =
         golden::rehearse(foreign.plans, *foreign.collective, foreign.ports, 2, options);
     EXPECT_EQ(outcome.wrong, std::nullopt);
+}
+
+// What is said of a file with this text, in one line; "read" when nothing is.
+inline std::string refusal(const std::string& file, const std::string& text) {
+    try {
+        foreign::read_plans(source_of(file, text), {});
+    } catch (const ProgramError& error) {
+        const std::string what = error.what();
+        return what.substr(0, what.find('\n'));
+    }
+    return "read";
+}
+
+// The text with the first `from` replaced.
+inline std::string changed_text(std::string text, const std::string& from, const std::string& to) {
+    const auto at = text.find(from);
+    EXPECT_NE(at, std::string::npos) << from;
+    if (at != std::string::npos) text.replace(at, from.size(), to);
+    return text;
 }
 
 }  // namespace peal::test
