@@ -8,7 +8,7 @@ SOURCES = $(shell find include src tests bench examples -name '*.hpp' -o -name '
 # $(call build,preset,options,targets) configures and builds.
 build = cmake --preset $(1) $(2) >/dev/null && cmake --build --preset $(1) $(3)
 
-.PHONY: help run test test-asan test-tsan test-stress test-storm fuzz check-soundness bench bench-quick bench-noise bench-kernels bench-compile bench-check bench-pto bench-wait bench-worker bench-death format style clang lint lint-changed clean
+.PHONY: help run test python test-asan test-tsan test-stress test-storm fuzz check-soundness bench bench-quick bench-noise bench-kernels bench-compile bench-check bench-pto bench-wait bench-worker bench-death format style clang lint lint-changed clean
 
 help: ## show this list
 	@sed -n 's/^\([a-z-]*\):.* ## \(.*\)/make \1\t\2/p' Makefile | expand -t 20
@@ -20,10 +20,14 @@ run: ## build Peal, run the collectives on four ranks and refute a broken one
 	@./build/peal demo
 
 test: ## check the style, build and run all tests
-	@tools/install-packages core tests
+	@tools/install-packages core tests python
 	@$(MAKE) --no-print-directory style
 	@$(call build,release,-DPEAL_TESTS=ON)
 	@ctest --preset release
+
+python: ## build the Python package; PYTHONPATH=build/python uses it
+	@tools/install-packages core python
+	@$(call build,release,,--target peal_python peal_cli)
 
 test-asan: ## run all tests with the address and undefined behaviour sanitizers
 	@tools/install-packages core tests

@@ -37,7 +37,7 @@ TEST(Rooms, TheTableHasEveryFolderOfTheSources) {
 
 // peal_room(<room> ... LINKS peal_<known> ...)
 TEST(Rooms, AreLinkedAsTheTableSays) {
-    Names seen = {"cli"};  // the command, which links all
+    Names seen = {"cli", "python"};  // the command and the module, which link what they need
     std::istringstream lines(text_of("CMakeLists.txt"));
     for (std::string line; std::getline(lines, line);) {
         if (line.rfind("peal_room(", 0) != 0) continue;
@@ -75,6 +75,17 @@ TEST(Rooms, ExamplesIncludeWhatUsersInclude) {
     for (const SourceFile& file : sources_below({"examples", "tests/install"})) {
         for (const std::string& header : includes_of(file.text)) {
             EXPECT_FALSE(std::filesystem::exists(PEAL_SOURCE_DIR "/src/" + header))
+                << file.path << " includes " << header;
+        }
+    }
+}
+
+// Python has what C++ has.
+TEST(Rooms, TheModuleForPythonIncludesWhatUsersInclude) {
+    for (const SourceFile& file : sources_below({"src/python"})) {
+        for (const std::string& header : includes_of(file.text)) {
+            const bool is_private = std::filesystem::exists(PEAL_SOURCE_DIR "/src/" + header);
+            EXPECT_TRUE(!is_private || header.rfind("python/", 0) == 0)
                 << file.path << " includes " << header;
         }
     }

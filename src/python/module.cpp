@@ -1,0 +1,8 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "python/module.hpp"
+
+PYBIND11_MODULE(_peal, module) {
+    module.doc() = "What include/peal declares, for Python. Use it as `peal`.";
+    peal::python::add_errors();
+    peal::python::add_program(module);
+}

@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: Apache-2.0
+// The module `peal._peal`: what include/peal declares, for Python. One function per file says what
+// the file adds; module.cpp calls them in order.
+#pragma once
+
+#include <pybind11/pybind11.h>
+
+namespace peal::python {
+
+namespace py = pybind11;
+
+// peal::Error and what is derived from it become the exceptions of python/peal/_errors.py.
+void add_errors();
+
+// Programs: parse, show.
+void add_program(py::module_& module);
+
+}  // namespace peal::python
