@@ -74,6 +74,21 @@ struct Meaning {
     bool meets = false;  // nobody returns before everybody has been called
 };
 
+// What a window holds when a call begins, on every rank. Of a window that nobody speaks of: what
+// earlier calls left there, and before those nothing, so that reading it is a violation.
+struct Held {
+    enum class What : std::uint8_t {
+        input,  // before each call the caller puts data there: a host, or an earlier task
+        zeros,  // before each call the caller clears it
+        fresh,  // the zeros that it was made with, until a call writes there; no caller does
+    };
+    std::string window;  // the name of a buffer of the plans
+    What what = What::input;
+
+    bool operator==(const Held&) const = default;
+};
+std::string_view name(Held::What what);
+
 // Where a kernel takes its input and leaves its result: buffers of its plan.
 struct Ports {
     std::uint16_t input = 0;
@@ -84,9 +99,17 @@ struct Ports {
 // first argument that is read and its first that is written. Throws Error(usage) if there is none.
 Ports ports_of(const Collective& collective, const Plan& plan);
 
+// The ports of a kernel that was written by hand. The input is in the first window that holds
+// input; where none does, in the first argument that is read; where no argument is there at all, in
+// the first window. The result is in the buffer called `result`; where that is empty, in the first
+// argument that is written; where none is, in the window of the input. Throws Error(usage) if there
+// is no such buffer.
+Ports ports_of(const Plan& plan, const std::vector<Held>& holds, std::string_view result = {});
+
 // What the collective means for these plans. Kernels of tile processors are held to a tolerance by
 // those who write them: of plans with pipes the same bits are not asked.
 Meaning meaning_of(const Collective& collective, const std::vector<Plan>& plans);
+Meaning meaning_of(const Collective& collective, const std::vector<Plan>& plans, Ports ports);
 Meaning meaning_of(const Collective& collective, int nranks, Ports ports);
 
 // ---------------------------------------------------------------------------- what to check
@@ -98,6 +121,9 @@ struct CheckStage {
     // The memory behind each buffer; stages share what has the same name. Empty: a buffer's own
     // name is the name of its memory.
     std::vector<std::string> memory;
+    // Windows that hold something when the call begins, each once. What a meaning says is staged
+    // in one of them is put there, whatever the rest of it holds.
+    std::vector<Held> holds = {};
 };
 
 // Limits of a tile processor. Zero and false mean: no such limit.

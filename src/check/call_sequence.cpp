@@ -24,7 +24,14 @@ void CallSequence::add(std::vector<Plan> plans, std::optional<Meaning> meaning, 
     calls_.push_back({std::make_shared<const std::vector<Plan>>(std::move(plans)),
                       meaning ? std::make_shared<const Meaning>(*std::move(meaning)) : nullptr,
                       std::move(place),
+                      {},
                       {}});
+}
+
+void CallSequence::add_held(std::vector<Plan> plans, std::optional<Meaning> meaning,
+                            std::vector<Held> holds) {
+    add(std::move(plans), std::move(meaning));
+    calls_.back().holds = std::move(holds);
 }
 
 void CallSequence::add_alternating(std::vector<Plan> plans, std::optional<Meaning> meaning,
@@ -57,6 +64,7 @@ std::vector<CheckStage> CallSequence::stages() const {
         CheckStage stage;
         stage.plans = call.plans.get();
         stage.meaning = call.meaning.get();
+        stage.holds = call.holds;
         if (!call.place.empty())
             stage.memory = memory_at(call.place, call.placed, call.plans->front().buffers);
         list.push_back(std::move(stage));

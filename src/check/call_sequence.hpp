@@ -19,6 +19,8 @@ public:
     // One call; without a meaning only its protocol is checked. Calls share windows and signals of
     // the same name and place.
     void add(std::vector<Plan> plans, std::optional<Meaning> meaning, std::string place = {});
+    // The same on windows that hold something when the call begins.
+    void add_held(std::vector<Plan> plans, std::optional<Meaning> meaning, std::vector<Held> holds);
 
     // A collective as its recipe asks to be called. One whose windows may be used again only later
     // is called on two sets of them in turn; if not every rank hears from every other, a barrier
@@ -38,6 +40,7 @@ private:
         std::string place;
         std::vector<std::uint16_t>
             placed;  // buffers that the place is for; empty: all but arguments
+        std::vector<Held> holds;
     };
     std::vector<Call> calls_;
 };

@@ -55,12 +55,17 @@ std::string digest(const Meaning& meaning) {
 std::string digest(const std::vector<CheckStage>& stages) {
     base::Digest digest;
     put_numbers(digest, stages.size());
-    for (const auto& [plans, meaning, memory] : stages) {
+    for (const auto& [plans, meaning, memory, holds] : stages) {
         put_numbers(digest, plans->size());
         for (const Plan& plan : *plans) digest.add(peal::digest(plan));
         digest.add(meaning ? checker::digest(*meaning) : "none");
         put_numbers(digest, memory.size());
         for (const std::string& name : memory) digest.add(name);
+        put_numbers(digest, holds.size());
+        for (const auto& [window, what] : holds) {
+            digest.add(window);
+            put_numbers(digest, what);
+        }
     }
     return digest.text();
 }

@@ -2,6 +2,7 @@
 // What the built-in collectives mean.
 #include <algorithm>
 #include <functional>
+#include <optional>
 
 #include <fmt/format.h>
 
@@ -179,32 +180,69 @@ private:
     Meaning meaning_;
 };
 
-std::uint16_t find_buffer(const Plan& plan, std::string_view what,
-                          const std::function<bool(const Buffer&)>& is_it) {
+using IsIt = std::function<bool(const Buffer&)>;
+
+std::optional<std::uint16_t> find_buffer(const Plan& plan, const IsIt& is_it) {
     for (std::size_t b = 0; b < plan.buffers.size(); ++b) {
         if (is_it(plan.buffers[b])) return static_cast<std::uint16_t>(b);
     }
+    return std::nullopt;
+}
+
+std::uint16_t find_buffer(const Plan& plan, std::string_view what, const IsIt& is_it) {
+    if (const auto found = find_buffer(plan, is_it)) return *found;
     throw Error(Fault::usage, fmt::format("kernel {} has no {}: its meaning cannot be checked",
                                           plan.kernel, what));
+}
+
+bool is_window(const Buffer& buffer) { return buffer.kind == BufferKind::window; }
+
+// An argument that is read, if the other direction is `out`, or written, if it is `in`.
+IsIt argument_but(Direction other) {
+    return [other](const Buffer& buffer) {
+        return buffer.kind == BufferKind::argument && buffer.direction != other;
+    };
+}
+constexpr std::string_view kToRead = "argument to read", kToWrite = "argument to write";
+
+std::uint16_t input_of(const Plan& plan, const std::vector<Held>& holds) {
+    for (const Held& held : holds) {
+        if (held.what != Held::What::input) continue;
+        return find_buffer(
+            plan, fmt::format("window '{}' to hold its input", held.window),
+            [&](const Buffer& buffer) { return is_window(buffer) && buffer.name == held.window; });
+    }
+    const bool has_arguments = find_buffer(plan, [](const Buffer& buffer) {
+                                   return buffer.kind == BufferKind::argument;
+                               }).has_value();
+    return has_arguments ? find_buffer(plan, kToRead, argument_but(Direction::out))
+                         : find_buffer(plan, "window", is_window);
 }
 
 }  // namespace
 
 Ports ports_of(const Collective& collective, const Plan& plan) {
     if (!facts_of(collective.kind).has_data()) return {};
-    const auto window = [&] {
-        return find_buffer(plan, "window",
-                           [](const Buffer& buffer) { return buffer.kind == BufferKind::window; });
-    };
+    const auto window = [&] { return find_buffer(plan, "window", is_window); };
     if (collective.placement == Placement::window) return {window(), window()};
-    const auto argument = [](Direction other) {
-        return [other](const Buffer& buffer) {
-            return buffer.kind == BufferKind::argument && buffer.direction != other;
-        };
-    };
-    const std::uint16_t input = find_buffer(plan, "argument to read", argument(Direction::out));
+    const std::uint16_t input = find_buffer(plan, kToRead, argument_but(Direction::out));
     if (collective.placement == Placement::into_window) return {input, window()};
-    return {input, find_buffer(plan, "argument to write", argument(Direction::in))};
+    return {input, find_buffer(plan, kToWrite, argument_but(Direction::in))};
+}
+
+Ports ports_of(const Plan& plan, const std::vector<Held>& holds, std::string_view result) {
+    const std::uint16_t input = input_of(plan, holds);
+    if (!result.empty()) {
+        const auto is_called = [&](const Buffer& buffer) {
+            return buffer.name == result &&
+                   (is_window(buffer) || argument_but(Direction::in)(buffer));
+        };
+        return {input, find_buffer(plan, fmt::format("window or argument to write '{}'", result),
+                                   is_called)};
+    }
+    const auto written = find_buffer(plan, argument_but(Direction::in));
+    if (!written && is_window(plan.buffers[input])) return {input, input};
+    return {input, find_buffer(plan, kToWrite, argument_but(Direction::in))};
 }
 
 Meaning meaning_of(const Collective& collective, int nranks, Ports ports) {
@@ -213,8 +251,11 @@ Meaning meaning_of(const Collective& collective, int nranks, Ports ports) {
 
 Meaning meaning_of(const Collective& collective, const std::vector<Plan>& plans) {
     if (plans.empty()) throw Error(Fault::usage, "there are no plans to give a meaning to");
-    Meaning meaning =
-        meaning_of(collective, static_cast<int>(plans.size()), ports_of(collective, plans[0]));
+    return meaning_of(collective, plans, ports_of(collective, plans[0]));
+}
+
+Meaning meaning_of(const Collective& collective, const std::vector<Plan>& plans, Ports ports) {
+    Meaning meaning = meaning_of(collective, static_cast<int>(plans.size()), ports);
     if (std::any_of(plans.begin(), plans.end(), plan::uses_pipes)) meaning.same_bits = false;
     return meaning;
 }

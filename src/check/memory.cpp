@@ -15,7 +15,23 @@ SymbolicMemory::SymbolicMemory(const Model& model, TermTable& terms)
         const bool has_contents = region.kind == RegionKind::data;
         regions_.emplace_back(has_contents ? region.bytes : 0, Content{});
     }
+    for (std::uint32_t stage = 0; stage < model.stages->size(); ++stage) {
+        for (const Held& held : model.stage(stage).holds) {
+            if (held.what == Held::What::fresh) clear(stage, held.window);
+        }
+    }
 }
+
+// Before the first call.
+void SymbolicMemory::clear(std::uint32_t stage, std::string_view window) {
+    for (std::int32_t rank = 0; rank < model_.nranks; ++rank) {
+        const std::uint16_t buffer = window_named(model_.plan(stage, rank), window);
+        RegionContents& region = regions_[model_.region(stage, buffer, rank)];
+        if (region.bytes() > 0) region.assign(0, region.bytes(), zeros());
+    }
+}
+
+Content SymbolicMemory::zeros() { return terms_.fill(Element::u8, 0, 0); }
 
 std::uint64_t SymbolicMemory::memory_bytes() const {
     std::uint64_t bytes = 0;
@@ -61,21 +77,19 @@ void SymbolicMemory::execute(Event event, Findings& findings) {
 
 // The caller writes fresh inputs; outputs and tiles hold nothing any more.
 void SymbolicMemory::stage(const Op& op, std::int32_t rank) {
-    const auto assign = [&](std::uint16_t buffer, std::uint64_t begin, std::uint64_t end,
-                            bool is_input) {
-        if (begin == end) return;
-        const RegionId region = model_.region(op.call, buffer, rank);
-        regions_[region].assign(begin, end, is_input ? terms_.input(region, op.call) : Content{});
+    const auto assign = [&](const Put& put, Content otherwise) {
+        if (put.begin == put.end) return;
+        const RegionId region = model_.region(op.call, put.buffer, rank);
+        regions_[region].assign(put.begin, put.end,
+                                put.is_input ? terms_.input(region, op.call) : otherwise);
     };
     const Plan& plan = model_.plan(op.call, rank);
     for (std::size_t b = 0; b < plan.buffers.size(); ++b) {
         const Buffer& buffer = plan.buffers[b];
         if (buffer.kind != BufferKind::argument) continue;
-        assign(static_cast<std::uint16_t>(b), 0, buffer.bytes, is_staged(buffer.direction));
+        assign({static_cast<std::uint16_t>(b), 0, buffer.bytes, is_staged(buffer.direction)}, {});
     }
-    for (const Staged* staged : model_.meaning(op.call, rank).staged) {
-        assign(staged->buffer, staged->offset, staged->offset + staged->length, true);
-    }
+    for (const Put& put : model_.meaning(op.call, rank).puts) assign(put, zeros());
     for (const RegionId tile : model_.tiles[static_cast<std::size_t>(rank)]) {
         if (model_.regions[tile].bytes > 0) {
             regions_[tile].assign(0, model_.regions[tile].bytes, Content{});

@@ -2,6 +2,7 @@
 // Memory with symbolic contents: carries out data ops on terms instead of numbers.
 #pragma once
 
+#include <string_view>
 #include <vector>
 
 #include "check/elements.hpp"
@@ -15,7 +16,7 @@ using RegionContents = plan::IntervalMap<Content>;
 
 class SymbolicMemory {
 public:
-    // Every region is unwritten.
+    // Every region is unwritten, but for windows that hold the zeros that they were made with.
     SymbolicMemory(const Model& model, TermTable& terms);
 
     RegionContents& region(RegionId id) { return regions_[id]; }
@@ -30,6 +31,8 @@ public:
     void execute(Event event, Findings& findings);
 
 private:
+    void clear(std::uint32_t stage, std::string_view window);
+    Content zeros();
     void stage(const Op& op, std::int32_t rank);
     void copy(const Copy& copy);
     void reduce(const Reduce& reduce);

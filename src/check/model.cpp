@@ -14,13 +14,32 @@
 #include "plan/signal_value.hpp"
 
 namespace peal::checker {
+
+std::uint16_t window_named(const Plan& plan, std::string_view name) {
+    const auto at =
+        std::find_if(plan.buffers.begin(), plan.buffers.end(), [&](const Buffer& buffer) {
+            return buffer.kind == BufferKind::window && buffer.name == name;
+        });
+    return static_cast<std::uint16_t>(at - plan.buffers.begin());
+}
+
 namespace {
 
 std::vector<RankMeaning> by_rank(const CheckStage& stage) {
     std::vector<RankMeaning> ranks(stage.plans->size());
+    for (const Held& held : stage.holds) {
+        if (held.what == Held::What::fresh) continue;
+        for (std::size_t rank = 0; rank < ranks.size(); ++rank) {
+            const Plan& plan = (*stage.plans)[rank];
+            const std::uint16_t buffer = window_named(plan, held.window);
+            ranks[rank].puts.push_back(
+                {buffer, 0, plan.buffers[buffer].bytes, held.what == Held::What::input});
+        }
+    }
     if (!stage.meaning) return ranks;
-    for (const Staged& staged : stage.meaning->staged) {
-        ranks[static_cast<std::size_t>(staged.rank)].staged.push_back(&staged);
+    for (const auto& [rank, buffer, offset, length] : stage.meaning->staged) {
+        ranks[static_cast<std::size_t>(rank)].puts.push_back(
+            {buffer, offset, offset + length, true});
     }
     for (const Expected& output : stage.meaning->outputs) {
         ranks[static_cast<std::size_t>(output.rank)].outputs.push_back(&output);

@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "peal/check.hpp"
@@ -146,9 +147,16 @@ struct View {
     std::uint64_t begin = 0, end = 0;
 };
 
-// What the meaning of a stage says about one rank.
+// Bytes of a window that the caller writes before a call: input, or zeros.
+struct Put {
+    std::uint16_t buffer = 0;
+    std::uint64_t begin = 0, end = 0;
+    bool is_input = true;
+};
+
+// What a stage says about the caller of one rank.
 struct RankMeaning {
-    std::vector<const Staged*> staged;
+    std::vector<Put> puts;  // in order: of bytes that are in several, the last one counts
     std::vector<const Expected*> outputs;
 };
 
@@ -198,6 +206,9 @@ struct Model {
 };
 
 class Meter;
+
+// The window of that name; as many as there are buffers, if there is none.
+std::uint16_t window_named(const Plan& plan, std::string_view name);
 
 // The stages are well formed and all their ranges and cells exist. Throws Error(usage) when memory
 // of one name is used in two ways.

@@ -27,6 +27,11 @@ std::string_view name(MemoryOrder order) {
     return order == MemoryOrder::drained ? "drained" : "fenced";
 }
 
+std::string_view name(Held::What what) {
+    constexpr std::array<std::string_view, 3> kNames = {"input", "zeros", "fresh"};
+    return kNames[static_cast<std::size_t>(what)];
+}
+
 std::string_view name(CheckMethod method) {
     constexpr std::array<std::string_view, 2> kNames = {"linear", "exploration"};
     return kNames[static_cast<std::size_t>(method)];

@@ -23,10 +23,9 @@ void touch_on_entry(const Model& model, const Op& op, std::int32_t rank, Each&& 
         if (buffer.kind != BufferKind::argument || buffer.bytes == 0) continue;
         each(model.region(op.call, static_cast<std::uint16_t>(b), rank), 0, buffer.bytes, kWrite);
     }
-    for (const Staged* staged : model.meaning(op.call, rank).staged) {
-        if (staged->length == 0) continue;
-        each(model.region(op.call, staged->buffer, rank), staged->offset,
-             staged->offset + staged->length, kWrite);
+    for (const Put& put : model.meaning(op.call, rank).puts) {
+        if (put.begin == put.end) continue;
+        each(model.region(op.call, put.buffer, rank), put.begin, put.end, kWrite);
     }
     for (const RegionId tile : model.tiles[static_cast<std::size_t>(rank)]) {
         if (model.regions[tile].bytes > 0) each(tile, 0, model.regions[tile].bytes, kWrite);

@@ -1,11 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <set>
+#include <string>
+
+#include <fmt/format.h>
 
 #include "check/misuse.hpp"
+#include "check/model.hpp"
 #include "check/static_rules.hpp"
 
 namespace peal::checker {
 namespace {
+
+std::string windows_text(const Plan& plan) {
+    std::string text;
+    for (const Buffer& buffer : plan.buffers) {
+        if (buffer.kind != BufferKind::window) continue;
+        text += fmt::format("{}{}", text.empty() ? "it has " : ", ", buffer.name);
+    }
+    return text.empty() ? "it has none" : text;
+}
 
 void require_plans(const CheckStage& stage, std::size_t number) {
     if (!stage.plans || stage.plans->empty()) misuse("stage {} has no plans", number);
@@ -45,6 +58,22 @@ void require_meaning(const CheckStage& stage, std::size_t number) {
     }
 }
 
+void require_holds(const CheckStage& stage, std::size_t number) {
+    const std::vector<Plan>& plans = *stage.plans;
+    std::set<std::string> seen;
+    for (const Held& held : stage.holds) {
+        for (const Plan& plan : plans) {
+            if (window_named(plan, held.window) == plan.buffers.size()) {
+                misuse("stage {}: '{}' should hold data, but kernel {} has no such window: {}",
+                       number, held.window, plan.kernel, windows_text(plan));
+            }
+        }
+        if (!seen.insert(held.window).second) {
+            misuse("stage {}: what '{}' holds is said twice", number, held.window);
+        }
+    }
+}
+
 }  // namespace
 
 void require_well_formed(const std::vector<CheckStage>& stages) {
@@ -55,6 +84,7 @@ void require_well_formed(const std::vector<CheckStage>& stages) {
             misuse("stages 0 and {} have {} and {} ranks", i, stages[0].plans->size(),
                    stages[i].plans->size());
         }
+        require_holds(stages[i], i);
         if (stages[i].meaning) require_meaning(stages[i], i);
     }
 }

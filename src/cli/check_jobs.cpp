@@ -163,23 +163,29 @@ void forget_shapes(std::vector<Plan>& plans) {
     }
 }
 
+// A kernel, or plans of a file, and what it should compute, if anything is said of that.
+void add_kernel(CheckJob& job, const Target& target, const std::optional<Collective>& collective,
+                std::vector<Plan> plans) {
+    std::optional<Meaning> meaning = meaning_for(target, collective, plans);
+    if (meaning) job.claim = claim_of(*collective, *meaning, plans);
+    job.holds = target.holds;
+    job.calls.add_held(std::move(plans), std::move(meaning), target.holds);
+}
+
 CheckJob plan_file_job(const CheckCommand& command) {
     CheckJob job;
     std::vector<Plan> plans =
         plans_from_json(base::read_text(command.target.target, kMostPlanBytes));
     if (plans.empty()) bad_usage(fmt::format("{} has no plans", command.target.target));
     checker::plan_violations({{&plans, nullptr, {}}});  // or the ranks have no meaning together
-    job.nranks = static_cast<int>(plans.size());
-    if (command.expect.empty()) {
-        job.calls.add(std::move(plans), std::nullopt);
-        return job;
-    }
     Target target;
-    target.nranks = job.nranks;
-    const Collective collective =
-        expected_collective("--expect", command.expect, command.target, target, plans);
-    job.claim = claim_of(collective, meaning_of(collective, plans), plans);
-    job.calls.add(collective, std::move(plans));
+    target.nranks = job.nranks = static_cast<int>(plans.size());
+    put_held(target, command.target);
+    std::optional<Collective> collective;
+    if (!command.expect.empty()) {
+        collective = expected_collective("--expect", command.expect, command.target, target, plans);
+    }
+    add_kernel(job, target, collective, std::move(plans));
     return job;
 }
 
@@ -286,12 +292,12 @@ CheckJob make_job(const CheckCommand& command, const CheckSubject& subject, int 
     job.has_generations = target.is_pto() && std::any_of(plans.begin(), plans.end(), counts_calls);
     if (command.bytes) forget_shapes(plans);
     const auto collective = collective_of(target, options, command.expect, plans);
-    if (collective) {
-        job.claim = claim_of(*collective, meaning_of(*collective, plans), plans);
-        job.calls.add(*collective, std::move(plans));
-    } else {
-        job.calls.add(std::move(plans), std::nullopt);
+    if (!target.collective) {
+        add_kernel(job, target, collective, std::move(plans));
+        return job;
     }
+    job.claim = claim_of(*collective, meaning_of(*collective, plans), plans);
+    job.calls.add(*collective, std::move(plans));
     return job;
 }
 

@@ -33,6 +33,7 @@ struct CheckJob {
     int nranks = 0;
     std::uint64_t count = 0;
     Claim claim;
+    std::vector<Held> holds;  // of the target
     checker::CallSequence calls;
     bool has_generations = false;  // of a kernel that was traced for each of them
     // The same without a word on orders: where ranks may combine in orders of their own, that is

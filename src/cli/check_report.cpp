@@ -83,8 +83,21 @@ std::vector<int> excluded_ranks(const SubjectResult& result) {
 }
 
 // Below the table.
+std::string held_text(const Held& held) {
+    switch (held.what) {
+        case Held::What::input: return fmt::format("{} holds input", held.window);
+        case Held::What::zeros: return fmt::format("{} is cleared", held.window);
+        case Held::What::fresh: return fmt::format("{} is as it was made, zeros", held.window);
+    }
+    return {};
+}
+
 std::string notes_text(const SubjectResult& result) {
     std::string text;
+    for (const Held& held : result.holds) {
+        text += (text.empty() ? "when a call begins: " : "; ") + held_text(held);
+    }
+    if (!text.empty()) text += "\n";
     if (!result.excluded.empty()) {
         text += fmt::format("excluded, for {} ranks: {}\n", result.excluded.front().nranks,
                             result.excluded.front().why);
@@ -320,6 +333,7 @@ std::string to_json(const std::vector<SubjectResult>& results) {
             {"events", result.events},
             {"states", result.states},
             {"seconds", result.seconds}};
+        for (const Held& held : result.holds) entry["windows"][held.window] = name(held.what);
         for (const RedundantAt& at : result.redundant) {
             for (const RedundantAt::Sync& sync : at.syncs) {
                 entry["alone_redundant"].push_back({{"ranks", at.nranks},

@@ -47,7 +47,8 @@ struct SubjectResult {
     std::vector<int> ranks;              // that were checked
     std::vector<Exclusion> excluded;
     Claim claim;
-    std::string note;  // what a proof does not refute, and should be known
+    std::vector<Held> holds;  // what is assumed of its windows
+    std::string note;         // what a proof does not refute, and should be known
     std::vector<RedundantAt> redundant;
     CheckReport last;  // of the job that decided: the one that did not prove, or the first
     checker::CallSequence calls;  // that `last` speaks of; nothing where nothing more is said

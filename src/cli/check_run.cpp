@@ -154,6 +154,7 @@ void add_report(SubjectResult& result, CheckJob job, const CheckReport& report,
     result.states += report.states;
     result.seconds += report.seconds;
     result.claim = job.claim;
+    result.holds = job.holds;
     add_calls(result, report);
     if (result.note.empty()) result.note = job.note;
     const bool is_first = result.ranks.empty() || result.ranks.back() != job.nranks;

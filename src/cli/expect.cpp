@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <algorithm>
-
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -21,6 +19,12 @@ std::uint64_t count_of(const Collective& collective, const Plan& plan, const Por
     if (is_apart && facts.input_is_larger()) return out;
     if (is_apart && facts.output_is_larger()) return in;
     return facts.has_blocks() ? in / nranks : in;
+}
+
+Placement placement_of(const Plan& plan, const Ports& ports) {
+    if (ports.input != ports.output) return Placement::separate;
+    return plan.buffers[ports.input].kind == BufferKind::window ? Placement::window
+                                                                : Placement::in_place;
 }
 
 void check_size(std::string_view option, const Collective& collective, const Plan& plan,
@@ -51,13 +55,8 @@ Collective expected_collective(std::string_view option, const std::string& expec
     collective.recipe = "auto";
     if (!facts_of(kind).has_data()) return collective;
     const Plan& first = plans.front();
-    // A kernel without private memory works on its window.
-    const bool has_private =
-        std::any_of(first.buffers.begin(), first.buffers.end(),
-                    [](const Buffer& b) { return b.kind == BufferKind::argument; });
-    collective.placement = has_private ? Placement::separate : Placement::window;
-    const Ports ports = ports_of(collective, first);
-    if (has_private && ports.input == ports.output) collective.placement = Placement::in_place;
+    const Ports ports = ports_of(first, target.holds, target.result);
+    collective.placement = placement_of(first, ports);
     collective.element = first.buffers[ports.output].element;
     collective.count = count_of(collective, first, ports);
     if (const auto root = target.bindings.integers.find("root");

@@ -41,12 +41,17 @@ Proof proof_of(const CheckReport& report, std::string_view where) {
 }  // namespace
 
 Proof prove(const std::vector<Plan>& plans, const std::optional<Meaning>& meaning, bool thorough,
-            CheckOptions options, const std::vector<std::uint16_t>& alternating) {
+            CheckOptions options, const std::vector<std::uint16_t>& alternating,
+            const std::vector<Held>& holds) {
     options.max_violations = 1;
     if (!thorough) options.max_states = kQuickStates;
     const auto prove_them = [&](const std::vector<Plan>& them, std::string_view where) -> Proof {
         checker::CallSequence calls;
-        calls.add_alternating(them, meaning, alternating);
+        if (alternating.empty()) {
+            calls.add_held(them, meaning, holds);
+        } else {
+            calls.add_alternating(them, meaning, alternating);
+        }
         const std::vector<CheckStage> stages = calls.stages();
         if (!thorough && !is_quick(them, options) && !checker::find_proof(stages, options))
             return {};

@@ -29,7 +29,8 @@ struct Proof {
 // `meaning` is what they mean, or nothing; calls use the buffers that alternate in turn. Warnings
 // are left to `peal check`.
 Proof prove(const std::vector<Plan>& plans, const std::optional<Meaning>& meaning, bool thorough,
-            CheckOptions options, const std::vector<std::uint16_t>& alternating = {});
+            CheckOptions options, const std::vector<std::uint16_t>& alternating = {},
+            const std::vector<Held>& holds = {});
 
 // --no-store: proofs are neither taken from the user's store nor put there.
 Option* add_store_option(Command& command);

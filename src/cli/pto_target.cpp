@@ -212,6 +212,7 @@ Target trace_kernel(const pto::Kernel& kernel, const TargetOptions& options) {
                   : pto::preset(*target.said_to_be, target.nranks);
     const std::lock_guard lock(child_mutex());
     target.traced = pto::trace(kernel, parameters, target.nranks, trace_options(options));
+    put_held(target, options);
     if (is_listed && !options.as.empty()) {
         target.said_to_be = expected_collective("--as", options.as, options, target, target.traced);
     }

@@ -57,9 +57,9 @@ int run(const RunOptions& options) {
     std::optional<Meaning> meaning = meaning_for(target, collective, plans);
     // That ranks of a foreign plan add in different orders is for `peal check` to say.
     if (target.foreign && meaning && options.expect.empty()) meaning->same_bits = false;
-    const Proof proof =
-        prove(plans, meaning, options.check, std::move(checks),
-              target.foreign ? target.foreign->alternating : std::vector<std::uint16_t>());
+    const Proof proof = prove(
+        plans, meaning, options.check, std::move(checks),
+        target.foreign ? target.foreign->alternating : std::vector<std::uint16_t>(), target.holds);
     if (options.check && proof.exit_code != kFine) {
         fmt::print(stderr, "peal: not run: {}\n", proof.reason);
         return proof.exit_code;

@@ -10,6 +10,7 @@
 
 #include "cli/proof.hpp"
 #include "cli/target.hpp"
+#include "golden/rehearse.hpp"
 #include "peal/engine.hpp"
 #include "peal/worker.hpp"
 
@@ -40,6 +41,14 @@ struct RunOptions {
         return options;
     }
 };
+
+// The work of a run, and before each call what the windows of the target hold then, but for the
+// buffer that the work itself puts input in. Refers to the plans.
+golden::RankWork with_held(golden::RankWork work, const std::vector<Plan>& plans,
+                           const std::vector<Held>& holds, std::optional<std::uint16_t> but = {});
+
+// Numbers that tell elements and ranks apart, in all of buffer b.
+void fill_with_numbers(const Plan& plan, std::size_t b, const golden::RankMemory& memory);
 
 // Runs plans of this machine (plan/for_host.hpp) as a collective, compares each result with golden,
 // prints a table; the exit code.

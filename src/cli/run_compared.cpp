@@ -48,8 +48,9 @@ void print_result(const Target& target, const Collective& collective, const Proo
 
 int run_compared(const Target& target, const Collective& collective, const std::vector<Plan>& plans,
                  const Proof& proof, const RunOptions& options) {
-    RankWork work =
-        golden::rehearsal_of(plans, collective, target.ports(collective, plans), options.calls);
+    const Ports ports = target.ports(collective, plans);
+    RankWork work = with_held(golden::rehearsal_of(plans, collective, ports, options.calls), plans,
+                              target.holds, ports.input);
     work.timeout = options.timeout();
     const golden::Outcome outcome = make_runner(plans, options)->run(work);
     print_result(target, collective, proof, outcome, options);

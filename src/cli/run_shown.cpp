@@ -25,12 +25,7 @@ bool is_argument(const Buffer& buffer, Direction direction) {
 void fill_inputs(const Plan& plan, const RankMemory& memory) {
     for (std::size_t b = 0; b < plan.buffers.size(); ++b) {
         const Buffer& buffer = plan.buffers[b];
-        if (!is_argument(buffer, Direction::in)) continue;
-        for (std::uint64_t i = 0; i < buffer.elements(); ++i) {
-            const auto value = static_cast<std::int64_t>(i % 1000) + 100 * plan.rank;
-            golden::store(buffer.element, memory(b) + i * bytes_of(buffer.element),
-                          golden::number_of(buffer.element, value));
-        }
+        if (is_argument(buffer, Direction::in)) fill_with_numbers(plan, b, memory);
     }
 }
 
@@ -104,7 +99,7 @@ int run_and_show(const Target& target, const std::vector<Plan>& plans, const Pro
                  const RunOptions& options) {
     const std::unique_ptr<Runner> runner = make_runner(plans, options);
     Shown shown;
-    shown.seconds = runner->run(work_of(plans, options)).seconds;
+    shown.seconds = runner->run(with_held(work_of(plans, options), plans, target.holds)).seconds;
     for (const Plan& plan : plans) {
         const auto memory = [&](std::size_t buffer) { return runner->argument(plan.rank, buffer); };
         add_outputs(plan, memory, shown.outputs);

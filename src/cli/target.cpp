@@ -2,6 +2,7 @@
 #include "cli/target.hpp"
 
 #include <algorithm>
+#include <array>
 #include <charconv>
 #include <cstdio>
 #include <sstream>
@@ -19,6 +20,7 @@ namespace peal::cli {
 namespace {
 
 constexpr int kDefaultRanks = 4;
+constexpr std::array kHeld = {Held::What::input, Held::What::zeros, Held::What::fresh};
 
 template <class T>
 std::optional<T> parse_number(std::string_view text) {
@@ -191,6 +193,15 @@ Option* add_target_options(Command& command, TargetOptions& options) {
     command.add_flag_callback(
         "--window", [&options] { options.placement = Placement::window; },
         "input and result are in the window itself");
+    command
+        .add_option("--holds", options.holds,
+                    "a window of a kernel that holds input when a call begins: a host or an "
+                    "earlier task put it there; NAME=zeros: it was cleared; NAME=fresh: it holds "
+                    "the zeros that it was made with")
+        ->one_value_each();
+    command.add_option("--result", options.result,
+                       "the window or argument that a kernel leaves its result in (default: the "
+                       "first argument that it writes, or where its input is)");
     add_pto_options(command, options);
     add_foreign_options(command, options);
     return target;
@@ -252,7 +263,31 @@ std::string recipe_of(const Target& target) {
     return fmt::format("auto: {}", choose_recipe(collective.kind, bytes, target.nranks));
 }
 
-Target resolve(const TargetOptions& options, const std::string& expect) {
+namespace {
+
+// "data" or "data=zeros".
+std::vector<Held> held_windows(const std::vector<std::string>& texts) {
+    using enum Held::What;
+    std::vector<Held> holds;
+    for (const std::string& text : texts) {
+        const std::size_t equals = text.find('=');
+        Held held{text.substr(0, equals), input};
+        if (equals != std::string::npos) {
+            const std::string what = text.substr(equals + 1);
+            const auto found = std::find_if(kHeld.begin(), kHeld.end(),
+                                            [&](Held::What each) { return name(each) == what; });
+            if (found == kHeld.end()) {
+                bad_usage(fmt::format("--holds {}: expected input, zeros or fresh, found '{}'",
+                                      text, what));
+            }
+            held.what = *found;
+        }
+        holds.push_back(std::move(held));
+    }
+    return holds;
+}
+
+Target resolve_whole(const TargetOptions& options, const std::string& expect) {
     if (is_foreign_file(options.target)) return read_foreign(options, expect);
     if (is_pto_kernel(options.target)) {
         if (options.lanes != 1) {
@@ -283,12 +318,42 @@ Target resolve(const TargetOptions& options, const std::string& expect) {
     return target;
 }
 
+}  // namespace
+
+Target resolve(const TargetOptions& options, const std::string& expect) {
+    Target target = resolve_whole(options, expect);
+    put_held(target, options);
+    return target;
+}
+
+void put_held(Target& target, const TargetOptions& options) {
+    if (options.holds.empty() && options.result.empty()) return;
+    if (target.collective) {
+        bad_usage(
+            "--holds and --result are for kernels; a collective works on its window with "
+            "--window");
+    }
+    if (target.foreign) {
+        bad_usage(
+            "--holds and --result are for kernels; a plan of another project says itself "
+            "where its data is");
+    }
+    target.holds = held_windows(options.holds);
+    target.result = options.result;
+}
+
+Ports Target::ports(const Collective& as, const std::vector<Plan>& plans) const {
+    if (foreign) return foreign->ports;
+    return holds.empty() && result.empty() ? ports_of(as, plans.front())
+                                           : ports_of(plans.front(), holds, result);
+}
+
 std::optional<Meaning> meaning_for(const Target& target,
                                    const std::optional<Collective>& collective,
                                    const std::vector<Plan>& plans) {
     if (target.foreign) return foreign::meaning_of(*target.foreign);
     if (!collective) return std::nullopt;
-    return meaning_of(*collective, plans);
+    return meaning_of(*collective, plans, target.ports(*collective, plans));
 }
 
 std::vector<Plan> plans_for(const Target& target, CompileOptions options) {

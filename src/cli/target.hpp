@@ -34,6 +34,8 @@ struct TargetOptions {
     std::string platform = "host";
     std::optional<std::string> devices;
     Placement placement = Placement::separate;
+    std::vector<std::string> holds;  // window, or window=zeros, of a kernel or a file of plans
+    std::string result;              // the buffer that it leaves its result in
     std::string device;  // host, a2a3, a5; empty: what the target and the platform ask for
     bool outstanding_loads = false;  // no word about them
     bool strict_loads = false;       // they are errors, not warnings
@@ -74,11 +76,17 @@ struct Target {
 
     std::optional<foreign::ForeignPlans> foreign;  // a plan of another project
 
+    // Of a kernel or a file of plans: its windows that hold something when a call begins, and where
+    // its result is, if that is said.
+    std::vector<Held> holds;
+    std::string result;
+
     // Where input and result of the collective are in the plans.
-    Ports ports(const Collective& as, const std::vector<Plan>& plans) const {
-        return foreign ? foreign->ports : ports_of(as, plans.front());
-    }
+    Ports ports(const Collective& as, const std::vector<Plan>& plans) const;
 };
+
+// What --holds and --result say of a target. Throws Error(usage).
+void put_held(Target& target, const TargetOptions& options);
 
 // Reads and parses, or compiles and traces, what is named; `expect` is what it is held to. Warnings
 // about a .peal file go to stderr. Throws Error.

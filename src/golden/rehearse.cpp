@@ -47,9 +47,10 @@ public:
           expectation_(collective, plans.front().nranks) {}
 
     void put_input(int rank, int call, const RankMemory& memory) const {
-        if (ports_.output != ports_.input) {
-            const Plan& plan = plans_[static_cast<std::size_t>(rank)];
-            std::fill_n(memory(ports_.output), plan.buffers[ports_.output].bytes, kUntouched);
+        const Buffer& output = plans_[static_cast<std::size_t>(rank)].buffers[ports_.output];
+        // A window is not the caller's to write, unless it holds the input.
+        if (ports_.output != ports_.input && output.kind == BufferKind::argument) {
+            std::fill_n(memory(ports_.output), output.bytes, kUntouched);
         }
         const Bytes bytes = input(collective_, rank, nranks(), call);
         const Region region = input_region(collective_, rank, nranks());

@@ -111,5 +111,12 @@ TEST_F(CrossCheck, ProgramsThatAreCalledAgainAndAgain) {
     EXPECT_GT(tally_.late, tally_.programs / 100);
 }
 
+TEST_F(CrossCheck, ProgramsOnWindowsThatHoldSomething) {
+    compare(Sort::held, 0, 10'000, {data_race, deadlock, unwritten_read, wrong_result});
+    EXPECT_GT(tally_.any, tally_.programs / 10);
+    EXPECT_GT(tally_.late, tally_.programs / 100);
+    EXPECT_GT(tally_.visible, tally_.programs / 20);
+}
+
 }  // namespace crosscheck_test
 }  // namespace peal

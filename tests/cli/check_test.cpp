@@ -123,6 +123,46 @@ TEST(PealCheck, JsonSaysWhatWasProved) {
                           "\"holds\": [],\n    \"verdict\": \"violated\",\n"));
 }
 
+constexpr const char* kGathering =
+    R"(kernel gathering(inp: window f32[n], all: window f32[nranks, n], sig: window i32[nranks]) {
+    for peer in peers { notify sig[rank]@peer = generation(sig) + 1 }
+    for peer in peers { wait sig[peer] >= generation(sig) + 1 }
+    for r in 0..nranks { all[r] = inp@r }
+    for peer in peers { notify sig[rank]@peer = generation(sig) + 2 }
+    for peer in peers { wait sig[peer] >= generation(sig) + 2 }
+    advance sig by 2
+}
+)";
+
+TEST(PealCheck, WindowsThatHoldSomething) {
+    const TemporaryFile file("gathering.peal", kGathering);
+    const auto check = [&](std::vector<std::string> more) {
+        std::vector<std::string> arguments = {"check", file.path(), "-n", "2..3"};
+        arguments.insert(arguments.end(), more.begin(), more.end());
+        return peal(arguments);
+    };
+    EXPECT_THAT(check({}).out, HasSubstr("read of unwritten bytes"));
+    const Ran ran = check({"--holds", "inp", "--result", "all", "--expect", "allgather"});
+    EXPECT_EQ(ran.exit_code, 0) << ran.out << ran.err;
+    EXPECT_THAT(ran.out, HasSubstr("any    as allgather  proved"));
+    EXPECT_THAT(ran.out, HasSubstr("\nwhen a call begins: inp holds input\n"));
+    EXPECT_THAT(check({"--holds", "inp=fresh", "--holds", "all=zeros"}).out,
+                HasSubstr("\nwhen a call begins: inp is as it was made, zeros; all is cleared\n"));
+    EXPECT_THAT(check({"--holds", "inp", "--holds", "all=zeros", "--json"}).out,
+                HasSubstr(R"(    "windows": {
+      "inp": "input",
+      "all": "zeros"
+    })"));
+    EXPECT_EQ(check({"--holds", "inp=ones"}).err,
+              "peal: --holds inp=ones: expected input, zeros or fresh, found 'ones'\n");
+    EXPECT_EQ(check({"--holds", "sig"}).err,
+              "peal: check: stage 0: 'sig' should hold data, but kernel gathering has no such "
+              "window: it has inp, all\n");
+    EXPECT_EQ(peal({"check", "allreduce", "-n", "2", "--holds", "data"}).err,
+              "peal: --holds and --result are for kernels; a collective works on its window with "
+              "--window\n");
+}
+
 constexpr const char* kDoubling =
     R"(kernel doubling(inp: in f32[n], out: out f32[n], sig: window i32[nranks]) {
     require 1 << log2(nranks) == nranks

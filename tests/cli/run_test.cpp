@@ -25,6 +25,43 @@ TEST(PealRun, RingAllreduceGivesGolden) {
     EXPECT_THAT(ran.out, HasSubstr("ok"));
 }
 
+// Each rank's part of a window is summed up where it is.
+constexpr const char* kInItsWindow =
+    R"(kernel held_sum(data: window f32[n], sig: window i32[nranks]) {
+    for peer in peers { notify sig[rank]@peer = generation(sig) + 1 }
+    for peer in peers { wait sig[peer] >= generation(sig) + 1 }
+    total = data@0
+    for r in 1..nranks { total = total + data@r }
+    for peer in peers { notify sig[rank]@peer = generation(sig) + 2 }
+    for peer in peers { wait sig[peer] >= generation(sig) + 2 }
+    data = total
+    advance sig by 2
+}
+kernel held_copy(out: out f32[n], data: window f32[n], rest: window f32[n]) { out = data + rest }
+)";
+
+TEST(PealRun, OnWindowsThatHoldSomething) {
+    const TemporaryFile file("held.peal", kInItsWindow);
+    const auto run = [&](const std::string& kernel, std::vector<std::string> more) {
+        std::vector<std::string> arguments = {
+            "run", file.path() + ":" + kernel, "-n", "3", "--calls", "2"};
+        arguments.insert(arguments.end(), more.begin(), more.end());
+        return peal(arguments);
+    };
+    for (const std::vector<std::string>& where :
+         std::vector<std::vector<std::string>>{{}, {"--processes"}}) {
+        std::vector<std::string> arguments = {"--holds", "data", "--expect", "allreduce",
+                                              "--check"};
+        arguments.insert(arguments.end(), where.begin(), where.end());
+        const Ran ran = run("held_sum", arguments);
+        EXPECT_EQ(ran.exit_code, 0) << ran.err;
+        EXPECT_THAT(ran.out, HasSubstr("ok      proved"));
+    }
+    const Ran ran = run("held_copy", {"--holds", "data", "--holds", "rest=zeros", "--count", "3"});
+    EXPECT_THAT(ran.out, HasSubstr("rank 2  out[3] = 200 201 202\n"));
+    EXPECT_THAT(ran.out, HasSubstr("proof: proved"));
+}
+
 TEST(PealRun, TakesTheOlderNameOfRecipe) {
     EXPECT_EQ(peal({"show", "allreduce", "--algo", "ring", "--lowered"}).out,
               peal({"show", "allreduce", "--recipe", "ring", "--lowered"}).out);

@@ -74,6 +74,17 @@ void read_meaning(Exhibit& exhibit, const std::string& text) {
     if (!exhibit.meaning && text != "none") reject(exhibit.id, "there is no collective " + text);
 }
 
+void read_holds(Exhibit& exhibit, const std::string& text) {
+    using enum Held::What;
+    for (const auto& [window, what] : pairs_of(text)) {
+        const auto is_it = [&](Held::What each) { return name(each) == what; };
+        const auto all = {input, zeros, fresh};
+        const auto* const found = std::find_if(all.begin(), all.end(), is_it);
+        if (found == all.end()) reject(exhibit.id, "windows do not hold " + what);
+        exhibit.holds.push_back({window, *found});
+    }
+}
+
 void read_line(Exhibit& exhibit, Pairs& settings, Pairs& mended, const Line& line) {
     const std::map<std::string, std::function<void()>> readers = {
         {"what", [&] { exhibit.what = line.value; }},
@@ -85,6 +96,7 @@ void read_line(Exhibit& exhibit, Pairs& settings, Pairs& mended, const Line& lin
         {"ranks", [&] { exhibit.ranks = numbers_of(line.value); }},
         {"calls", [&] { exhibit.calls = std::stoi(line.value); }},
         {"warning", [&] { exhibit.warning = line.value; }},
+        {"holds", [&] { read_holds(exhibit, line.value); }},
         {"broken memory", [&] { exhibit.broken_memory = pairs_of(line.value); }},
         {"mended set", [&] { mended = pairs_of(line.value); }},
         {"mended says", [&] { exhibit.mended_says = line.value; }},

@@ -10,6 +10,7 @@
 //   # ranks:          2,3 unless said
 //   # calls:          3 unless said
 //   # warning:        what the verifier says about the file
+//   # holds:          window=what ..., for windows that hold something when a call begins
 //   # broken memory:  buffer=name ..., where the broken form's buffers are
 //   # mended set:     settings that differ for the mended form
 //   # mended says:    how the mended form rejects the broken form's settings
@@ -20,6 +21,7 @@
 #include <string>
 #include <vector>
 
+#include "peal/check.hpp"
 #include "peal/collective.hpp"
 #include "peal/diagnostic.hpp"
 
@@ -35,6 +37,7 @@ struct Exhibit {
     int calls = 3;
     Bindings broken_settings, mended_settings;
     std::map<std::string, std::string> broken_memory;
+    std::vector<Held> holds;
     std::string warning, mended_says;
 
     ir::Program program;

@@ -54,7 +54,7 @@ public:
           title_(fmt::format("{} {}, {} ranks", exhibit.id, kernel, nranks)),
           plans_(compile(exhibit.program, kernel, settings, nranks)) {
         if (exhibit.meaning) meaning_ = meaning_of(collective_for(exhibit, plans_[0]), plans_);
-        stages_ = {{&plans_, exhibit.meaning ? &meaning_ : nullptr, {}}};
+        stages_ = {{&plans_, exhibit.meaning ? &meaning_ : nullptr, {}, exhibit.holds}};
     }
     Compiled(const Compiled&) = delete;
     Compiled& operator=(const Compiled&) = delete;

@@ -78,6 +78,7 @@ public:
                         : program_.has_floats   ? Truth::Inputs::floats
                                                 : Truth::Inputs::bytes;
         std::vector<Word> state(memory_at_ + 2 * program_.bytes, 0);
+        memory_.begin(&state[memory_at_], &state[memory_at_] + program_.bytes);
         States states(state.size(), most);
         states.insert(state);
         std::vector<Word> next = state;

@@ -28,6 +28,22 @@ Lanes NaiveMemory::input_lanes(std::uint32_t call, std::uint32_t byte) const {
     return random_float_lanes(call, byte - offset, offset);
 }
 
+void NaiveMemory::begin(ByteTerm* terms, Lanes* lanes) {
+    for (std::uint32_t stage = 0; stage < program_.stage_count(); ++stage) {
+        for (const Held& held : program_.stage(stage).holds) {
+            if (held.what != Held::What::fresh) continue;
+            for (const Plan& plan : *program_.stage(stage).plans) {
+                clear(program_.window(stage, held.window, plan.rank), terms, lanes);
+            }
+        }
+    }
+}
+
+void NaiveMemory::clear(Place place, ByteTerm* terms, Lanes* lanes) {
+    std::fill_n(terms + place.begin, place.length, terms_.constant(0));
+    std::fill_n(lanes + place.begin, place.length, 0);
+}
+
 // The caller writes fresh inputs; outputs and tiles hold nothing any more.
 void NaiveMemory::stage(const NaiveStep& step, ByteTerm* terms, Lanes* lanes) {
     for (const NaiveAccess& access : step.accesses) {
@@ -47,6 +63,11 @@ void NaiveMemory::stage(const NaiveStep& step, ByteTerm* terms, Lanes* lanes) {
         const Buffer& buffer = plan.buffers[b];
         if (buffer.kind != BufferKind::argument || buffer.direction == Direction::out) continue;
         write(program_.place(step.call, b, step.rank, 0, buffer.bytes));
+    }
+    for (const Held& held : stage.holds) {
+        if (held.what == Held::What::fresh) continue;
+        const Place place = program_.window(step.call, held.window, step.rank);
+        held.what == Held::What::input ? write(place) : clear(place, terms, lanes);
     }
     if (!stage.meaning) return;
     for (const Staged& staged : stage.meaning->staged) {

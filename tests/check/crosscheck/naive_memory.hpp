@@ -19,6 +19,8 @@ class NaiveMemory {
 public:
     NaiveMemory(const NaiveProgram& program, Truth& truth) : program_(program), truth_(truth) {}
 
+    // Before the first call.
+    void begin(ByteTerm* terms, Lanes* lanes);
     void stage(const NaiveStep& step, ByteTerm* terms, Lanes* lanes);
     void carry_out(const NaiveStep& step, ByteTerm* terms, Lanes* lanes);
     void consume(const NaiveStep& step, const ByteTerm* terms, const Lanes* lanes);
@@ -38,6 +40,7 @@ private:
 
     Bytes read(Place place, const ByteTerm* terms, const Lanes* lanes,
                bool may_be_unwritten = false);
+    void clear(Place place, ByteTerm* terms, Lanes* lanes);
     Lanes input_lanes(std::uint32_t call, std::uint32_t byte) const;
     void reduce(const Reduce& reduce, const std::vector<Bytes>& src, Bytes& out);
     void accumulate(const Accumulate& sum, const Bytes& src, const Bytes& dst, Bytes& out);

@@ -90,6 +90,14 @@ Place NaiveProgram::place(std::uint32_t call, std::uint16_t buffer, int rank, st
     return {all.begin + static_cast<std::uint32_t>(offset), static_cast<std::uint32_t>(length)};
 }
 
+Place NaiveProgram::window(std::uint32_t call, const std::string& name, int rank) const {
+    const std::vector<Buffer>& buffers =
+        (*stage(call).plans)[static_cast<std::size_t>(rank)].buffers;
+    std::uint16_t b = 0;
+    while (buffers[b].kind != BufferKind::window || buffers[b].name != name) ++b;
+    return place(call, b, rank, 0, buffers[b].bytes);
+}
+
 void NaiveProgram::find_elements() {
     const auto meet = [&](Element element) {
         is_computable = is_computable && test::is_computable(element);
@@ -179,6 +187,11 @@ void NaiveProgram::add_caller(NaiveStep& step, int rank, std::uint32_t call) con
         if (buffer.kind != BufferKind::argument) continue;
         if (!enters && buffer.direction == Direction::in) continue;
         touch(step, place(call, b, rank, 0, buffer.bytes), how);
+    }
+    for (const Held& held : stage(call).holds) {
+        if (enters && held.what != Held::What::fresh) {
+            touch(step, window(call, held.window, rank), how);
+        }
     }
     const Meaning* meaning = stage(call).meaning;
     if (!meaning) return;

@@ -94,6 +94,9 @@ public:
 
     const CheckStage& stage(std::uint32_t call) const { return stages_[call % stages_.size()]; }
     // Of an argument or window.
+    std::uint32_t stage_count() const { return static_cast<std::uint32_t>(stages_.size()); }
+    // The whole window of that name, on that rank.
+    Place window(std::uint32_t call, const std::string& name, int rank) const;
     Place place(std::uint32_t call, std::uint16_t buffer, int rank, std::uint64_t offset,
                 std::uint64_t length) const;
     // Of the byte, within its buffer.

@@ -6,7 +6,8 @@ namespace peal::test {
 std::vector<CheckStage> RandomProgram::list() const {
     std::vector<CheckStage> list;
     for (const RandomStage& stage : stages) {
-        list.push_back({&stage.plans, stage.has_meaning ? &stage.meaning : nullptr, stage.memory});
+        list.push_back({&stage.plans, stage.has_meaning ? &stage.meaning : nullptr, stage.memory,
+                        stage.holds});
     }
     return list;
 }
@@ -50,6 +51,9 @@ std::string listing(const RandomProgram& program) {
                     std::to_string(stage.plans[0].advance[index]) + "\n";
         }
         for (const std::string& memory : stage.memory) text += "memory " + memory + "\n";
+        for (const Held& held : stage.holds) {
+            text += held.window + " holds " + std::string(name(held.what)) + "\n";
+        }
         if (stage.has_meaning) text += text_of(stage.meaning, stage.plans[0]);
     }
     return text;
@@ -68,6 +72,7 @@ std::string name(Sort sort) {
         case Sort::sequences: return "sequences";
         case Sort::lanes: return "lanes";
         case Sort::rounds: return "rounds";
+        case Sort::held: return "held";
     }
     return "";
 }
@@ -85,6 +90,7 @@ RandomProgram random_program(Sort sort, std::uint64_t seed) {
         case Sort::sequences: return random_sequence(seed);
         case Sort::lanes: return random_lanes(seed);
         case Sort::rounds: return random_rounds(seed);
+        case Sort::held: return random_held(seed);
     }
     return {};
 }

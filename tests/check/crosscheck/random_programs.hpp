@@ -15,6 +15,7 @@ struct RandomStage {
     Meaning meaning;
     bool has_meaning = false;
     std::vector<std::string> memory;
+    std::vector<Held> holds;
 };
 
 struct RandomProgram {
@@ -38,10 +39,11 @@ enum class Sort : std::uint8_t {
     sequences,  // different calls that share memory
     lanes,      // ranks that do several things at once
     rounds,     // what shows after several calls only
+    held,       // windows that hold something when a call begins
 };
 inline constexpr Sort kSorts[] = {Sort::monotone,  Sort::signals,  Sort::crowds,  Sort::pipes,
                                   Sort::fences,    Sort::deferred, Sort::gathers, Sort::elements,
-                                  Sort::sequences, Sort::lanes,    Sort::rounds};
+                                  Sort::sequences, Sort::lanes,    Sort::rounds,  Sort::held};
 std::string name(Sort sort);
 
 // The same program for the same seed.
@@ -56,5 +58,6 @@ RandomProgram random_elements(std::uint64_t seed);
 RandomProgram random_sequence(std::uint64_t seed);
 RandomProgram random_lanes(std::uint64_t seed);
 RandomProgram random_rounds(std::uint64_t seed);
+RandomProgram random_held(std::uint64_t seed);
 
 }  // namespace peal::test
