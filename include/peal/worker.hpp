@@ -138,6 +138,8 @@ public:
     // failure that no wait() has reported yet. In a host task: Error(usage), since it would wait
     // for itself.
     void wait();
+    // As wait(), at most so long: false if there are tasks that are not over yet.
+    bool wait_for(std::chrono::nanoseconds limit);
 
     // ---- the end, and a new start
 

@@ -8,6 +8,7 @@
 #include "peal/diagnostic.hpp"
 #include "peal/error.hpp"
 #include "python/module.hpp"
+#include "python/waiting.hpp"
 
 namespace peal::python {
 namespace {
@@ -46,6 +47,8 @@ void translate(std::exception_ptr pointer) {
     if (!pointer) return;
     try {
         std::rethrow_exception(pointer);
+    } catch (const PythonFailure& failure) {
+        failure.raise();
     } catch (const RequirementError& error) {
         raise_program_error("RequirementError", error);
     } catch (const ProgramError& error) {

@@ -15,4 +15,10 @@ void add_errors();
 // Programs: parse, show.
 void add_program(py::module_& module);
 
+// Plans, kernels for devices, PTO kernels.
+void add_kernels(py::module_& module);
+
+// Worker, Domain, Task.
+void add_worker(py::module_& module);
+
 }  // namespace peal::python

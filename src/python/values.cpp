@@ -21,7 +21,9 @@ std::string type_name(py::handle value) { return Py_TYPE(value.ptr())->tp_name; 
 // Integers of Python and of numpy are those that have __index__.
 bool is_integer(py::handle value) { return PyIndex_Check(value.ptr()) != 0; }
 
-std::int64_t integer_of(const std::string& name, py::handle value) {
+}  // namespace
+
+std::int64_t integer_from(const std::string& name, py::handle value) {
     const py::object index = py::reinterpret_steal<py::object>(PyNumber_Index(value.ptr()));
     if (!index) throw py::error_already_set();
     const long long number = PyLong_AsLongLong(index.ptr());
@@ -33,13 +35,13 @@ std::int64_t integer_of(const std::string& name, py::handle value) {
     return number;
 }
 
-std::vector<std::int64_t> table_of(const std::string& name, py::handle value) {
+std::vector<std::int64_t> table_from(const std::string& name, py::handle value) {
     std::vector<std::int64_t> table;
     for (const py::handle entry : py::reinterpret_borrow<py::iterable>(value)) {
         if (is_integer(entry)) {
-            table.push_back(integer_of(name, entry));
+            table.push_back(integer_from(name, entry));
         } else if (py::isinstance<py::iterable>(entry)) {  // rows
-            const std::vector<std::int64_t> row = table_of(name, entry);
+            const std::vector<std::int64_t> row = table_from(name, entry);
             table.insert(table.end(), row.begin(), row.end());
         } else {
             refuse(name, entry, "integers in the table");
@@ -47,8 +49,6 @@ std::vector<std::int64_t> table_of(const std::string& name, py::handle value) {
     }
     return table;
 }
-
-}  // namespace
 
 Bindings bindings_from(const ir::Kernel& kernel, const py::dict& values) {
     Bindings bindings;
@@ -64,9 +64,9 @@ Bindings bindings_from(const ir::Kernel& kernel, const py::dict& values) {
             }
             bindings.numbers[name] = number;
         } else if (is_integer(value)) {
-            bindings.integers[name] = integer_of(name, value);
+            bindings.integers[name] = integer_from(name, value);
         } else if (py::isinstance<py::iterable>(value) && !py::isinstance<py::str>(value)) {
-            bindings.tables[name] = table_of(name, value);
+            bindings.tables[name] = table_from(name, value);
         } else {
             refuse(name, value, "an integer, or a table of integers");
         }

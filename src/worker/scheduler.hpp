@@ -69,7 +69,7 @@ public:
     void submit(const TaskPtr& task, const std::vector<Task>& after);
     void wait(const TaskPtr& task);
     bool wait_for(const TaskPtr& task, std::chrono::nanoseconds limit);
-    void wait_all();
+    bool wait_all(std::chrono::nanoseconds limit);
     bool is_host_thread() const;
     // Newly allocated memory, which somebody else may have used before.
     void is_new(const std::byte* begin, std::uint64_t bytes);

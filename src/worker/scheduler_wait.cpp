@@ -107,15 +107,15 @@ void Scheduler::rethrow(const TaskPtr& task) {
     std::rethrow_exception(task->error);
 }
 
-void Scheduler::wait_all() {
+bool Scheduler::wait_all(std::chrono::nanoseconds limit) {
     Lock lock(mutex_);
     if (is_host_thread()) {
         throw Error(Fault::usage, "a host task cannot wait for all tasks: it is one of them");
     }
-    drive_until(
-        lock, [&] { return pending_.empty(); }, shm::kNoDeadline);
+    const auto over = [&] { return pending_.empty(); };
+    if (!drive_until(lock, over, shm::from_now(limit))) return false;
     std::erase_if(untold_, [](const TaskPtr& task) { return task->told.load(); });
-    if (untold_.empty()) return;
+    if (untold_.empty()) return true;
     const TaskPtr first = untold_.front();
     lock.unlock();
     rethrow(first);

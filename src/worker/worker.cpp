@@ -286,7 +286,9 @@ Task Worker::submit_host(std::function<void()> function, Arguments uses, TaskOpt
         worker::make_host_task(*workshop.arena, std::move(function), uses, options.name), options);
 }
 
-void Worker::wait() { impl_->scheduler->wait_all(); }
+void Worker::wait() { impl_->scheduler->wait_all(std::chrono::nanoseconds::max()); }
+
+bool Worker::wait_for(std::chrono::nanoseconds limit) { return impl_->scheduler->wait_all(limit); }
 
 // ---------------------------------------------------------------------------- the end
 

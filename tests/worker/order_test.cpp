@@ -76,8 +76,10 @@ TEST_P(Order, ExplicitDependenciesHold) {
         worker.submit(add_kernel(), 0, {Tensor(a), Tensor(b), 1}, {.name = "b", .after = {first}});
     EXPECT_FALSE(second.wait_for(std::chrono::milliseconds(1)));
     EXPECT_EQ(second.state(), TaskState::waiting);
+    EXPECT_FALSE(worker.wait_for(std::chrono::milliseconds(1)));
     gate.let_go();
     second.wait();
+    EXPECT_TRUE(worker.wait_for(std::chrono::hours(1)));
     EXPECT_EQ(second.name(), "b");
     EXPECT_EQ(second.id(), 2U);
 }

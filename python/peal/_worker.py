@@ -1,0 +1,26 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The worker, closed at the latest when the interpreter ends."""
+
+from __future__ import annotations
+
+import atexit
+import weakref
+
+from . import _peal
+
+_open: weakref.WeakSet[Worker] = weakref.WeakSet()
+
+
+class Worker(_peal.Worker):
+    __doc__ = _peal.Worker.__doc__
+
+    def __init__(self, *args, **kwargs):  # type: ignore[no-untyped-def]
+        super().__init__(*args, **kwargs)
+        _open.add(self)
+
+
+@atexit.register
+def _close_all() -> None:
+    # Its threads run Python functions, which they cannot when there is no interpreter any more.
+    for worker in list(_open):
+        worker.close()
