@@ -70,23 +70,26 @@ struct Parameter {
         rank,
         context,     // CommContext*
         generation,  // how many calls on these windows came before this one
+        address,     // of byte `value` of the rank's windows, as a number
     };
     Kind kind = Kind::scalar;
     Element element = Element::f32;
     std::uint64_t count = 0;  // elements
-    // Windows: rows of int32 cells, from the first 64-byte line after the data on.
+    // Windows: rows of int32 cells, from the first 64-byte line after the data on. None: those
+    // words of the data that the kernel rings and waits for are its signals.
     std::uint64_t signal_rows = 0;
     std::uint64_t signal_columns = 16;
     std::int64_t value = 0;
+    std::vector<std::uint64_t> shape = {};  // as its descriptor tells; empty: one dimension
 
     bool operator==(const Parameter&) const = default;
 };
 
 std::string_view name(Parameter::Kind kind);  // "in", "nranks"
 
-// "in:f32[256]", "out:f32[64*P]", "window:f32[256]+signals:2x16", "scalar:7", "nranks", "rank",
-// "context", "generation". Sizes and scalars are integer expressions with + - * / %, min, max,
-// log2, P, the number of ranks, and names that have values. Throws Error(usage).
+// "in:f32[256]", "out:f32[P,64]", "window:f32[256]+signals:2x16", "scalar:7", "address:1024",
+// "nranks", "rank", "context", "generation". Sizes and scalars are integer expressions with + - * /
+// %, min, max, log2, P, the number of ranks, and names that have values. Throws Error(usage).
 Parameter parameter_from(std::string_view text, int nranks, const Bindings& names = {});
 
 // The names that a parameter makes use of, without P.

@@ -39,6 +39,13 @@ inline void pipe_barrier(pipe_t pipe,
 // The core of its rank that this is, and how many there are.
 inline std::int64_t get_block_idx() { return pto::trace::block().index; }
 inline std::int64_t get_block_num() { return pto::trace::block().count; }
+inline std::int32_t get_block_idx(const std::int64_t* /*args*/) {
+    return static_cast<std::int32_t>(pto::trace::block().index);
+}
+inline std::int32_t get_block_num(const std::int64_t* /*args*/) {
+    return static_cast<std::int32_t>(pto::trace::block().count);
+}
+inline std::int32_t get_sub_block_id(const std::int64_t* /*args*/) { return 0; }
 
 // What was stored and is known to be done is visible to the other cores and ranks afterwards, and
 // what the cache gave up is in memory. (Tile memory needs no fence.)

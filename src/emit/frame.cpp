@@ -198,23 +198,23 @@ std::string Frame::orchestration() const {
     std::string text = fmt::format(
         "// SPDX-License-Identifier: Apache-2.0\n"
         "// Submits the kernel `{}`: forwards its {} tensors and {} scalars.\n"
-        "#include \"orchestration.h\"\n\n"
+        "#include \"pto_orchestration_api.h\"\n\n"
         "constexpr int kKernel = 0;  // its number among the kernels of the program\n\n"
-        "extern \"C\" OrchestrationConfig orchestration_config(const TaskArgs &) {{\n"
-        "    return OrchestrationConfig{{.expected_arg_count = {}}};\n"
+        "extern \"C\" PTO2OrchestrationConfig aicpu_orchestration_config(const ChipTaskArgs &) {{\n"
+        "    return PTO2OrchestrationConfig{{.expected_arg_count = {}}};\n"
         "}}\n\n"
-        "extern \"C\" void orchestrate(const TaskArgs &task) {{\n"
-        "    Arg args;\n",
+        "extern \"C\" void aicpu_orchestration_entry(const ChipTaskArgs &task) {{\n"
+        "    CoreTaskArgs args;\n",
         kernel, memory_arguments(), arguments() - memory_arguments(), arguments());
     for (const Tensor& tensor : tensors) {
         const std::string_view how = tensor.direction == Direction::in    ? "input"
                                      : tensor.direction == Direction::out ? "output"
                                                                           : "inout";
-        text += fmt::format("    args.add_{}(task.tensor({}));  // {}\n", how, tensor.argument,
-                            tensor.var->name);
+        text += fmt::format("    args.add_{}(task.tensor({}).ref());  // {}\n", how,
+                            tensor.argument, tensor.var->name);
     }
     if (scratch >= 0)
-        text += fmt::format("    args.add_inout(task.tensor({}));  // windows\n", scratch);
+        text += fmt::format("    args.add_inout(task.tensor({}).ref());  // windows\n", scratch);
     const auto scalar = [&](int argument, std::string_view what) {
         text += fmt::format("    args.add_scalar(task.scalar({}));  // {}\n",
                             argument - memory_arguments(), what);

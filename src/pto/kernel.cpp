@@ -13,6 +13,7 @@
 #include "base/file.hpp"
 #include "peal/error.hpp"
 #include "peal/pto.hpp"
+#include "peal/pto_task.hpp"
 #include "pto/embedded.hpp"
 #include "pto/program.hpp"
 #include "pto/trace_child.hpp"
@@ -117,7 +118,8 @@ public:
                     "-w",
                     "-x",
                     "c++",
-                    "-D__CPU_SIM",
+                    "-D__aicore__=",
+                    "-D__DAV_VEC__",
                     "-I" + unpacked_headers(cache_).string()};
         for (const std::string& define : options.defines) command_.push_back("-D" + define);
         for (const std::string& directory : options.include_directories) {
@@ -213,6 +215,13 @@ private:
 };
 
 }  // namespace
+
+Shim Shim::compile(const std::string& path, const KernelOptions& options) {
+    require_source(path);
+    Shim shim(path, Compilation(path, options).library());
+    require_shim(path, shim.library(), options.load_timeout);
+    return shim;
+}
 
 Kernel Kernel::compile(const std::string& path, const KernelOptions& options) {
     auto state = std::make_shared<State>();

@@ -15,11 +15,13 @@ namespace {
 
 using Kind = Parameter::Kind;
 
-constexpr Kind kKinds[] = {Kind::in,     Kind::out,  Kind::inout,   Kind::window,    Kind::scalar,
-                           Kind::nranks, Kind::rank, Kind::context, Kind::generation};
+constexpr Kind kKinds[] = {Kind::in,         Kind::out,    Kind::inout, Kind::window,
+                           Kind::scalar,     Kind::nranks, Kind::rank,  Kind::context,
+                           Kind::generation, Kind::address};
 
 constexpr std::int64_t kMostElements = std::int64_t{1} << 31;
 constexpr std::int64_t kMostSignals = 1 << 20;
+constexpr std::size_t kMostDimensions = 5;
 
 bool begins_name(char c) { return std::isalpha(static_cast<unsigned char>(c)) || c == '_'; }
 bool is_in_name(char c) { return begins_name(c) || std::isdigit(static_cast<unsigned char>(c)); }
@@ -52,6 +54,7 @@ public:
                 read_window(parameter);
                 break;
             case Kind::scalar:
+            case Kind::address:
                 expect(":");
                 parameter.value = sum();
                 break;
@@ -77,7 +80,7 @@ private:
             if (name(kind) == word) return kind;
         }
         at_ = 0;
-        fail("in, out, inout, window, scalar, nranks, rank, context or generation");
+        fail("in, out, inout, window, scalar, address, nranks, rank, context or generation");
     }
 
     void read_shape(Parameter& parameter) {
@@ -89,7 +92,17 @@ private:
         }
         parameter.element = *element;
         expect("[");
-        parameter.count = size("a number of elements", kMostElements);
+        const std::size_t dimensions = at_;
+        parameter.count = 1;
+        do {
+            parameter.shape.push_back(size("a number of elements", kMostElements));
+            if (__builtin_mul_overflow(parameter.count, parameter.shape.back(), &parameter.count) ||
+                parameter.count > static_cast<std::uint64_t>(kMostElements)) {
+                at_ = dimensions;
+                fail(fmt::format("at most {} elements", kMostElements));
+            }
+        } while (parameter.shape.size() < kMostDimensions && take(","));
+        if (parameter.shape.size() == 1) parameter.shape.clear();
         expect("]");
     }
 
@@ -250,6 +263,7 @@ std::string_view name(Kind kind) {
         case Kind::rank: return "rank";
         case Kind::context: return "context";
         case Kind::generation: return "generation";
+        case Kind::address: return "address";
     }
     return "";
 }

@@ -7,6 +7,7 @@
 #include <fstream>
 #include <iterator>
 #include <map>
+#include <memory>
 #include <set>
 #include <sstream>
 
@@ -15,6 +16,7 @@
 #include "peal/error.hpp"
 #include "peal/pto.hpp"
 #include "platform_comm/comm_context.h"
+#include "pto/callees.hpp"
 #include "pto/transcribe.hpp"
 
 namespace peal::pto {
@@ -27,8 +29,8 @@ namespace fs = std::filesystem;
 // All files that instructions come from, the kernel's own first.
 class SourceBook {
 public:
-    explicit SourceBook(const Kernel& kernel)
-        : own_(fs::absolute(kernel.path()).lexically_normal()), name_(kernel.path()) {
+    explicit SourceBook(const std::string& path)
+        : own_(fs::absolute(path).lexically_normal()), name_(path) {
         add(own_.string(), "");
     }
 
@@ -87,35 +89,101 @@ std::vector<std::int64_t> generations_of(const std::vector<Parameter>& parameter
     return {generations.begin(), generations.end()};
 }
 
-// ---------------------------------------------------------------------------- one rank
+// ---------------------------------------------------------------------------- all ranks
 
-class RankTracer {
+class Tracer {
 public:
-    RankTracer(const Kernel& kernel, const std::vector<Parameter>& parameters, const Layout& layout,
-               int nranks, const TraceOptions& options, SourceBook& book)
-        : kernel_(kernel),
-          parameters_(parameters),
-          layout_(layout),
-          nranks_(nranks),
-          options_(options),
-          generations_(generations_of(parameters, options.calls)),
-          book_(book) {}
+    Tracer(const TraceRequest& request, std::vector<RankFrame> ranks)
+        : request_(request), ranks_(std::move(ranks)), book_(request.source) {}
 
-    Plan trace(int rank) {
-        const AddressSpace addresses(layout_, rank, nranks_);
+    // Which words are signals is known when all ranks have been listened to.
+    TracedRanks trace() && {
+        for (std::size_t rank = 0; rank < ranks_.size(); ++rank) {
+            addresses_.push_back(
+                std::make_unique<AddressSpace>(ranks_[rank].frame.layout, static_cast<int>(rank)));
+            recordings_.push_back(ranks_[rank].is_idle ? std::vector<Recording>() : listen(rank));
+        }
+        const std::set<std::size_t> with_signals = find_signals();
+        std::vector<Plan> plans;
+        for (std::size_t rank = 0; rank < ranks_.size(); ++rank) plans.push_back(plan_of(rank));
+        const SourcePtr source = std::move(book_).source();
+        for (Plan& plan : plans) plan.source = source;
+        for (std::size_t rank = 0; rank < plans.size(); ++rank) {
+            expect_separate(plans[rank], launches_[rank]);
+        }
+        expect_apart(plans, ranks_[0].frame.layout);
+        return {std::move(plans), {with_signals.begin(), with_signals.end()}};
+    }
+
+private:
+    KernelRun run_of(std::size_t rank, int block, int blocks) const {
+        TraceOptions options = request_.options;
+        options.blocks = blocks;
+        return {&request_.callee,
+                &ranks_[rank].frame,
+                addresses_[rank].get(),
+                static_cast<int>(rank),
+                static_cast<int>(ranks_.size()),
+                request_.generations,
+                options,
+                block};
+    }
+
+    // How many blocks there are, a shim says.
+    std::vector<Recording> listen(std::size_t rank) const {
+        int blocks = request_.options.blocks;
+        std::vector<Recording> recordings = {record(run_of(rank, 0, blocks))};
+        if (recordings[0].blocks > 1) {
+            blocks = recordings[0].blocks;
+            recordings = {record(run_of(rank, 0, blocks))};
+        }
+        for (int block = 1; block < blocks; ++block) {
+            recordings.push_back(record(run_of(rank, block, blocks)));
+        }
+        return recordings;
+    }
+
+    std::set<std::size_t> find_signals() {
+        std::set<std::size_t> with_signals;
+        for (std::size_t rank = 0; rank < ranks_.size(); ++rank) {
+            for (const Recording& recording : recordings_[rank]) {
+                for (const Recorded& one : recording.operations) {
+                    note_signal(one.operation, rank, with_signals);
+                }
+            }
+        }
+        for (const std::size_t place : with_signals) {
+            for (RankFrame& rank : ranks_) rank.frame.layout.have_signals(place);
+        }
+        return with_signals;
+    }
+    void note_signal(const ::pto::trace::Operation& operation, std::size_t rank,
+                     std::set<std::size_t>& places) const {
+        using ::pto::trace::Op;
+        const bool is_signal = operation.op == Op::notify_set || operation.op == Op::notify_add ||
+                               operation.op == Op::wait;
+        if (!is_signal) return;
+        const auto location = addresses_[rank]->find(operation.cell);
+        if (!location || !location->placed->finds_signals) return;
+        const std::vector<Placed>& placed = ranks_[rank].frame.layout.placed;
+        places.insert(static_cast<std::size_t>(location->placed - placed.data()));
+    }
+
+    Plan plan_of(std::size_t rank) {
+        const std::vector<Recording>& recordings = recordings_[rank];
         Plan plan = empty_plan(rank);
-        for (int block = 0; block < options_.blocks; ++block) {
-            const KernelRun run{&kernel_, &parameters_, &layout_, &addresses, rank,
-                                nranks_,  generations_, options_, block};
-            const Recording recording = record(run);
-            Transcript transcript = transcribe(recording, run);
-            name_lines(transcript, recording);
+        launches_.emplace_back();
+        for (std::size_t block = 0; block < recordings.size(); ++block) {
+            Transcript transcript = transcribe(
+                recordings[block],
+                run_of(rank, static_cast<int>(block), static_cast<int>(recordings.size())));
+            name_lines(transcript, recordings[block]);
+            launches_.back() = transcript.launches;
             add_lane(plan, std::move(transcript), block);
         }
         return plan;
     }
 
-private:
     void name_lines(Transcript& transcript, const Recording& recording) {
         for (std::size_t i = 0; i < transcript.instructions.size(); ++i) {
             const Recorded& origin = recording.operations[transcript.origins[i]];
@@ -124,7 +192,7 @@ private:
         }
     }
 
-    static void add_lane(Plan& plan, Transcript transcript, int block) {
+    static void add_lane(Plan& plan, Transcript transcript, std::size_t block) {
         std::vector<Instruction>& list = plan.instructions;
         if (block > 0) plan.lanes.push_back(static_cast<std::uint32_t>(list.size()));
         plan.tile_bytes = std::max(plan.tile_bytes, transcript.tile_bytes);
@@ -132,23 +200,22 @@ private:
                     std::make_move_iterator(transcript.instructions.end()));
     }
 
-    Plan empty_plan(int rank) const {
+    Plan empty_plan(std::size_t rank) const {
         Plan plan;
-        plan.kernel = kernel_.name();
-        plan.rank = rank;
-        plan.nranks = nranks_;
-        plan.buffers = layout_.buffers;
-        plan.advance = layout_.advance;
+        plan.kernel = request_.name;
+        plan.rank = static_cast<std::int32_t>(rank);
+        plan.nranks = static_cast<std::int32_t>(ranks_.size());
+        plan.buffers = ranks_[rank].frame.layout.buffers;
+        plan.advance = ranks_[rank].frame.layout.advance;
         return plan;
     }
 
-    const Kernel& kernel_;
-    const std::vector<Parameter>& parameters_;
-    const Layout& layout_;
-    int nranks_;
-    TraceOptions options_;
-    std::vector<std::int64_t> generations_;
-    SourceBook& book_;
+    const TraceRequest& request_;
+    std::vector<RankFrame> ranks_;
+    SourceBook book_;
+    std::vector<std::unique_ptr<AddressSpace>> addresses_;
+    std::vector<std::vector<Recording>> recordings_;  // by rank and block
+    std::vector<std::vector<std::size_t>> launches_;  // by rank
 };
 
 void check_counts(int nranks, const TraceOptions& options) {
@@ -167,17 +234,19 @@ void check_counts(int nranks, const TraceOptions& options) {
 
 }  // namespace
 
+TracedRanks trace_ranks(const TraceRequest& request, std::vector<RankFrame> ranks) {
+    check_counts(static_cast<int>(ranks.size()), request.options);
+    return Tracer(request, std::move(ranks)).trace();
+}
+
 std::vector<Plan> trace(const Kernel& kernel, const std::vector<Parameter>& parameters, int nranks,
                         const TraceOptions& options) {
     check_counts(nranks, options);
-    const Layout layout(parameters);
-    SourceBook book(kernel);
-    RankTracer tracer(kernel, parameters, layout, nranks, options, book);
-    std::vector<Plan> plans;
-    for (int rank = 0; rank < nranks; ++rank) plans.push_back(tracer.trace(rank));
-    const SourcePtr source = std::move(book).source();
-    for (Plan& plan : plans) plan.source = source;
-    return plans;
+    const TraceRequest request{kernel.name(), Callee::of(kernel), kernel.path(),
+                               generations_of(parameters, options.calls), options};
+    return trace_ranks(request, std::vector<RankFrame>(static_cast<std::size_t>(nranks),
+                                                       {frame_of(parameters, nranks)}))
+        .plans;
 }
 
 }  // namespace peal::pto

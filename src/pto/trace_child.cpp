@@ -14,7 +14,9 @@
 #include <cstring>
 #include <exception>
 #include <filesystem>
+#include <functional>
 #include <map>
+#include <sstream>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -25,6 +27,7 @@
 #include "platform_comm/comm_context.h"
 #include "pto/child.hpp"
 #include "pto/program.hpp"
+#include "pto_orchestration_api.h"
 #include "tensor.h"
 
 namespace peal::pto {
@@ -32,7 +35,10 @@ namespace {
 
 namespace device = ::pto::trace;
 
+namespace shim = ::pto::orchestration;
+
 constexpr std::uint64_t kMostTextBytes = std::uint64_t{64} << 20;
+constexpr std::size_t kArgumentSlots = 50;  // of a kernel that a shim launches
 
 // ---------------------------------------------------------------------------- what is said
 
@@ -51,7 +57,9 @@ struct Crash {
     int access = -1;             // 0 read, 1 write, -1 not known
     std::int64_t argument = -1;  // behind the last one, that was touched
     int frame_count = 0;
-    std::uint64_t frames[kMaxFrames] = {};  // in the kernel's library
+    // Places in the libraries of Callee::kernels; the one behind them is the shim's.
+    std::uint64_t frames[kMaxFrames] = {};
+    std::uint32_t libraries[kMaxFrames] = {};
 };
 
 // How far the kernel has come; shared with the parent, who may have to tell.
@@ -69,9 +77,9 @@ struct Progress {
 // An argument that is a number.
 std::optional<std::int64_t> number_at(const KernelRun& run, std::size_t argument,
                                       std::int64_t generation) {
-    const Parameter& parameter = (*run.parameters)[argument];
-    switch (parameter.kind) {
-        case Parameter::Kind::scalar: return parameter.value;
+    const FrameArgument& given = run.frame->arguments[argument];
+    switch (given.kind) {
+        case Parameter::Kind::scalar: return given.value;
         case Parameter::Kind::nranks: return run.nranks;
         case Parameter::Kind::rank: return run.rank;
         case Parameter::Kind::generation: return generation;
@@ -113,26 +121,25 @@ public:
         : run_(run),
           descriptor_(descriptor),
           progress_(progress),
-          arguments_(run.parameters->size()) {
+          arguments_(run.frame->arguments.size()) {
         self_ = this;
     }
 
     void trace() {
-        using Attach = void (*)(device::Record);
-        void* library = dlopen(run_.kernel->library().c_str(), RTLD_NOW | RTLD_LOCAL);
-        if (!library) return finish(fmt::format("cannot be loaded: {}", dlerror()));
-        link_map* map = nullptr;
-        if (dlinfo(library, RTLD_DI_LINKMAP, &map) == 0) library_base_ = map->l_addr;
-        const auto entry = reinterpret_cast<Entry>(dlsym(library, "kernel_entry"));
-        const auto attach = reinterpret_cast<Attach>(dlsym(library, "peal_pto_attach"));
-        using BeBlock = void (*)(std::int64_t, std::int64_t);
-        reinterpret_cast<BeBlock>(dlsym(library, "peal_pto_be_block"))(run_.block,
-                                                                       run_.options.blocks);
+        for (const Callee::Kernel& kernel : run_.callee->kernels) {
+            libraries_.push_back(load(kernel.library));
+        }
+        if (is_shim()) libraries_.push_back(load(run_.callee->shim));
         catch_faults();
-        if (const auto ask = reinterpret_cast<Check>(dlsym(library, "kernel_check"))) check(ask);
+        if (const Check ask = symbol<Check>(0, "kernel_check"); ask && !is_shim()) check(ask);
         for (const std::int64_t generation : run_.generations) {
-            attach(&Child::take);
-            call(entry, generation);
+            begin(generation);
+            prepare_arguments(generation);
+            guarded([&] {
+                if (is_shim()) return orchestrate();
+                launch(0, arguments_.data());
+            });
+            expect_all(generation);
         }
         progress_.began = ChildClock::now();
         send_recording();
@@ -141,6 +148,126 @@ public:
 private:
     using Entry = void (*)(std::int64_t*);
     using Check = std::int32_t (*)(std::int64_t*);
+
+    struct Library {
+        void* handle = nullptr;
+        std::uint64_t base = 0;
+    };
+
+    bool is_shim() const { return !run_.callee->shim.empty(); }
+
+    Library load(const std::string& path) const {
+        Library library;
+        library.handle = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
+        if (!library.handle) finish(fmt::format("cannot be loaded: {}", dlerror()));
+        link_map* map = nullptr;
+        if (dlinfo(library.handle, RTLD_DI_LINKMAP, &map) == 0) library.base = map->l_addr;
+        return library;
+    }
+
+    template <class Function>
+    Function symbol(std::size_t library, const char* name) const {
+        return reinterpret_cast<Function>(dlsym(libraries_[library].handle, name));
+    }
+
+    // Calls a kernel.
+    void launch(std::size_t kernel, std::int64_t* arguments) {
+        using BeBlock = void (*)(std::int64_t, std::int64_t);
+        using Attach = void (*)(device::Record);
+        symbol<BeBlock>(kernel, "peal_pto_be_block")(run_.block, run_.options.blocks);
+        symbol<Attach>(kernel, "peal_pto_attach")(&Child::take);
+        symbol<Entry>(kernel, "kernel_entry")(arguments);
+    }
+
+    // ------------------------------------------------------------------------ shims
+
+    void orchestrate() {
+        using Attach = void (*)(shim::Host);
+        using Run = void (*)(const ChipTaskArgs&);
+        using Config = PTO2OrchestrationConfig (*)(const ChipTaskArgs&);
+        const std::size_t library = libraries_.size() - 1;
+        launches_ = 0;
+        std::vector<ChipTensorArg> tensors;
+        std::vector<std::uint64_t> scalars;
+        for (std::size_t i = 0; i < run_.frame->arguments.size(); ++i) {
+            if (run_.frame->arguments[i].is_tensor()) {
+                static_cast<ChipTensor&>(tensors.emplace_back()) = descriptors_[i];
+            } else {
+                scalars.push_back(static_cast<std::uint64_t>(arguments_.data()[i]));
+            }
+        }
+        const ChipTaskArgs arguments(tensors.data(), static_cast<std::uint32_t>(tensors.size()),
+                                     scalars.data(), static_cast<std::uint32_t>(scalars.size()));
+        symbol<Attach>(library, "peal_orchestration_attach")(
+            {&Child::submitted, &Child::created, &Child::refused});
+        const Callee& callee = *run_.callee;
+        if (const auto config = symbol<Config>(library, callee.config.c_str())) {
+            const int expected = config(arguments).expected_arg_count;
+            const auto given = static_cast<int>(tensors.size() + scalars.size());
+            if (expected > given) {
+                finish(fmt::format("{} expects {} arguments, found {}", callee.config, expected,
+                                   given));
+            }
+        }
+        const auto run = symbol<Run>(library, callee.entry.c_str());
+        if (!run) finish(fmt::format("the shim has no function {}", callee.entry));
+        run(arguments);
+    }
+
+    static void submitted(const shim::Submission& task) { self_->submit(task); }
+
+    void submit(const shim::Submission& task) {
+        const std::vector<Callee::Kernel>& kernels = run_.callee->kernels;
+        const auto found = std::find_if(
+            kernels.begin(), kernels.end(),
+            [&](const Callee::Kernel& kernel) { return kernel.function == task.function; });
+        if (found == kernels.end()) {
+            refuse_shim(task.where, "the chip callable has no kernel {}", task.function);
+        }
+        if (task.blocks < 1 || task.blocks > kMaxLanes) {
+            refuse_shim(task.where, "a kernel is launched on 1 to {} blocks, found {}", kMaxLanes,
+                        task.blocks);
+        }
+        if (launches_ > 0 && (task.blocks > 1 || blocks_ > 1)) {
+            refuse_shim(task.where,
+                        "a kernel on several blocks must be the only one of its chip task");
+        }
+        blocks_ = task.blocks;
+        // Behind them are the arguments that no kernel is told of, and what it knows of its block.
+        std::vector<std::int64_t> arguments(kArgumentSlots, 0);
+        std::vector<ChipTensor> tensors(task.tensor_count);
+        for (std::uint32_t i = 0; i < task.tensor_count; ++i) {
+            tensors[i] = *task.tensors[i];
+            arguments[i] = reinterpret_cast<std::int64_t>(&tensors[i]);
+        }
+        for (std::uint32_t i = 0; i < task.scalar_count; ++i) {
+            arguments[task.tensor_count + i] = static_cast<std::int64_t>(task.scalars[i]);
+        }
+        launch(static_cast<std::size_t>(found - kernels.begin()), arguments.data());
+        ++launches_;
+    }
+
+    static std::uint64_t created(std::uint64_t /*bytes*/, const shim::Where& where) {
+        self_->refuse_shim(where,
+                           "the shim creates a tensor: this is not supported; pass one to "
+                           "the task");
+    }
+
+    static void refused(const char* words, const shim::Where& where) {
+        self_->refuse_shim(where, "{}", words);
+    }
+
+    template <class... Args>
+    [[noreturn]] void refuse_shim(const shim::Where& where, fmt::format_string<Args...> format,
+                                  Args&&... args) const {
+        say_message(
+            Message::sentence,
+            fmt::format("{}:{}, {}: {}", std::filesystem::path(where.file).filename().string(),
+                        where.line, run_.who(), fmt::format(format, std::forward<Args>(args)...)));
+        _exit(0);
+    }
+
+    // ------------------------------------------------------------------------ calls
 
     // A kernel that has a check of its arguments is not called with others.
     void check(Check ask) {
@@ -158,16 +285,18 @@ private:
         progress_.began = ChildClock::now();
     }
 
-    void call(Entry entry, std::int64_t generation) {
-        begin(generation);
-        prepare_arguments(generation);
+    template <class Act>
+    void guarded(Act&& act) {
         try {
-            entry(arguments_.data());
+            act();
         } catch (const std::exception& error) {
             finish(fmt::format("the kernel throws: {}", error.what()));
         } catch (...) {
             finish("the kernel throws something that is no std::exception");
         }
+    }
+
+    void expect_all(std::int64_t generation) const {
         if (progress_.operations < recorded_.size()) {
             const Recorded& next = recorded_[progress_.operations];
             refuse(next.operation, "in generation {} the kernel ends before it", generation);
@@ -193,7 +322,7 @@ private:
         progress_.line = operation.line;
         const std::uint64_t number = progress_.operations++;
         if (progress_.generation != 0) return compare(operation, number);
-        recorded_.push_back({operation, file_number_});
+        recorded_.push_back({operation, file_number_, launches_});
         if (operation.op == device::Op::test) {
             // There is no right answer; what was recorded so far says where it was asked.
             send_recording();
@@ -276,53 +405,57 @@ private:
     }
 
     void prepare_arguments(std::int64_t generation) {
-        context_ = {};
-        context_.rankId = static_cast<std::uint32_t>(run_.rank);
-        context_.rankNum = static_cast<std::uint32_t>(run_.nranks);
-        context_.winSize = run_.layout->window_bytes;
-        for (int rank = 0; rank < run_.nranks; ++rank) {
-            context_.windowsIn[rank] = run_.addresses->windows(rank);
-            context_.windowsOut[rank] = context_.windowsIn[rank];
-        }
-        const std::vector<Parameter>& parameters = *run_.parameters;
-        descriptors_.resize(parameters.size());
-        for (std::size_t i = 0; i < parameters.size(); ++i) {
+        const std::vector<WindowDomain>& domains = run_.layout().domains;
+        contexts_.resize(domains.size());
+        for (std::size_t i = 0; i < domains.size(); ++i) contexts_[i] = context_of(i);
+        descriptors_.resize(run_.frame->arguments.size());
+        for (std::size_t i = 0; i < run_.frame->arguments.size(); ++i) {
             arguments_.data()[i] = argument(i, generation);
         }
     }
 
+    CommContext context_of(std::size_t index) const {
+        const WindowDomain& domain = run_.layout().domains[index];
+        CommContext context{};
+        context.rankId = static_cast<std::uint32_t>(domain.rank_of(run_.rank));
+        context.rankNum = static_cast<std::uint32_t>(domain.ranks.size());
+        context.winSize = domain.bytes;
+        for (std::size_t peer = 0; peer < domain.ranks.size(); ++peer) {
+            context.windowsIn[peer] = run_.addresses->windows(index, domain.ranks[peer]);
+            context.windowsOut[peer] = context.windowsIn[peer];
+        }
+        return context;
+    }
+
     std::int64_t argument(std::size_t index, std::int64_t generation) {
         if (const auto number = number_at(run_, index, generation)) return *number;
-        if ((*run_.parameters)[index].kind == Parameter::Kind::context) {
-            return reinterpret_cast<std::int64_t>(&context_);
+        const FrameArgument& given = run_.frame->arguments[index];
+        if (given.kind == Parameter::Kind::context) {
+            return reinterpret_cast<std::int64_t>(&contexts_[given.domain]);
+        }
+        if (given.kind == Parameter::Kind::address) {
+            return static_cast<std::int64_t>(run_.addresses->windows(given.domain, run_.rank)) +
+                   given.value;
         }
         return reinterpret_cast<std::int64_t>(describe(index));
     }
 
     ChipTensor* describe(std::size_t index) {
-        const Parameter& parameter = (*run_.parameters)[index];
-        const Placed& placed = *run_.layout->of_parameter(index);
+        const FrameArgument& given = run_.frame->arguments[index];
+        const Placed& placed = run_.layout().placed[given.place];
         ChipTensor& tensor = descriptors_[index];
         tensor = {};
-        tensor.buffer.addr = run_.addresses->address(placed);
-        tensor.buffer.size = placed.bytes;
-        tensor.ndims = 1;
-        tensor.dtype = type_of(parameter.element);
-        tensor.shapes[0] = static_cast<std::uint32_t>(parameter.count);
-        tensor.strides[0] = 1;
-        return &tensor;
-    }
-
-    static DataType type_of(Element element) {
-        switch (element) {
-            case Element::f16: return DataType::FLOAT16;
-            case Element::bf16: return DataType::BFLOAT16;
-            case Element::i32: return DataType::INT32;
-            case Element::i16: return DataType::INT16;
-            case Element::i8: return DataType::INT8;
-            case Element::u8: return DataType::UINT8;
-            default: return DataType::FLOAT32;
+        tensor.buffer.addr = run_.addresses->address(placed) + given.base;
+        tensor.buffer.size = placed.bytes - given.base;
+        tensor.start_offset = given.start;
+        tensor.dtype = given.type;
+        tensor.ndims = static_cast<std::uint32_t>(given.shape.size());
+        for (std::size_t i = 0; i < given.shape.size(); ++i) {
+            tensor.shapes[i] = static_cast<std::uint32_t>(given.shape[i]);
+            tensor.strides[i] = static_cast<std::uint32_t>(given.strides[i]);
         }
+        tensor.is_contiguous = given.strides == row_major(given.shape) ? 1 : 0;
+        return &tensor;
     }
 
     void say_message(Message kind, const std::string& text) const {
@@ -340,7 +473,8 @@ private:
         const auto append = [&](const void* data, std::size_t bytes) {
             text.append(static_cast<const char*>(data), bytes);
         };
-        const std::uint64_t counts[] = {recorded_.size(), files_.size()};
+        const std::uint64_t counts[] = {recorded_.size(), files_.size(),
+                                        static_cast<std::uint64_t>(blocks_)};
         append(counts, sizeof(counts));
         append(recorded_.data(), recorded_.size() * sizeof(Recorded));
         for (const std::string& file : files_) append(file.c_str(), file.size() + 1);
@@ -379,12 +513,13 @@ private:
         const int count = backtrace(frames, Crash::kMaxFrames);
         for (int i = 0; i < count; ++i) {
             Dl_info where{};
-            const bool is_ours =
-                dladdr(frames[i], &where) != 0 &&
-                reinterpret_cast<std::uint64_t>(where.dli_fbase) == self_->library_base_;
-            if (is_ours) {
+            if (dladdr(frames[i], &where) == 0) continue;
+            for (std::uint32_t library = 0; library < self_->libraries_.size(); ++library) {
+                const std::uint64_t base = self_->libraries_[library].base;
+                if (reinterpret_cast<std::uint64_t>(where.dli_fbase) != base) continue;
+                crash.libraries[crash.frame_count] = library;
                 crash.frames[crash.frame_count++] =
-                    reinterpret_cast<std::uint64_t>(frames[i]) - self_->library_base_;
+                    reinterpret_cast<std::uint64_t>(frames[i]) - base;
             }
         }
         const Message kind = Message::crash;
@@ -408,8 +543,10 @@ private:
     const KernelRun& run_;
     int descriptor_;
     Progress& progress_;
-    std::uint64_t library_base_ = 0;
-    CommContext context_{};
+    std::vector<Library> libraries_;  // of the kernels, and behind them that of the shim
+    std::uint32_t launches_ = 0;      // of this call
+    std::int32_t blocks_ = 1;
+    std::vector<CommContext> contexts_;  // by domain
     std::vector<ChipTensor> descriptors_;
     ArgumentList arguments_;
     std::vector<Recorded> recorded_;
@@ -518,7 +655,7 @@ private:
     [[noreturn]] void fail(fmt::format_string<Args...> format, Args&&... args) const {
         const std::int64_t generation = progress_.generation;
         throw Error(Fault::program,
-                    fmt::format("{}, {}{}: {}", run_.kernel->path(), run_.who(),
+                    fmt::format("{}, {}{}: {}", run_.callee->path, run_.who(),
                                 generation == 0 ? "" : fmt::format(", generation {}", generation),
                                 fmt::format(format, std::forward<Args>(args)...)));
     }
@@ -540,10 +677,14 @@ private:
     // The kernel can write into the channel, too: nothing is believed.
     Recording read(std::string_view text) const {
         Scanner scanner(text, [this] { refuse_report(); });
-        std::uint64_t counts[2];
+        std::uint64_t counts[3];
         scanner.take(counts, sizeof(counts));
-        if (counts[0] > run_.options.max_operations || counts[1] > text.size()) refuse_report();
+        if (counts[0] > run_.options.max_operations || counts[1] > text.size() || counts[2] < 1 ||
+            counts[2] > kMaxLanes) {
+            refuse_report();
+        }
         Recording recording;
+        recording.blocks = static_cast<std::int32_t>(counts[2]);
         recording.operations.resize(counts[0]);
         scanner.take(recording.operations.data(), counts[0] * sizeof(Recorded));
         for (std::uint64_t i = 0; i < counts[1]; ++i) {
@@ -598,12 +739,17 @@ private:
         if (said.size() != sizeof(crash)) refuse_report();
         std::memcpy(&crash, said.data(), sizeof(crash));
         if (crash.frame_count < 0 || crash.frame_count > Crash::kMaxFrames) refuse_report();
+        const std::size_t libraries =
+            run_.callee->kernels.size() + (run_.callee->shim.empty() ? 0 : 1);
+        for (const std::uint32_t number : crash.libraries) {
+            if (number >= libraries) refuse_report();
+        }
         const bool touched = crash.signal == SIGSEGV || crash.signal == SIGBUS;
         const auto location = touched ? run_.addresses->find(crash.address) : std::nullopt;
         const std::string frames = backtrace_of(crash);
         if (touched && crash.argument >= 0) {
             fail("the kernel reads args[{}], which is missing: {}; list what it takes with --arg{}",
-                 crash.argument, given_text(*run_.parameters), frames);
+                 crash.argument, given_text(run_.frame->arguments), frames);
         }
         if (const std::string taken = touched && !location ? taken_for_pointer(crash.address) : "";
             !taken.empty()) {
@@ -611,7 +757,7 @@ private:
                 "the kernel touches address {:#x}, where nothing is; if it took {} for an address, "
                 "an "
                 "argument is missing or in another place: {}{}",
-                crash.address, taken, given_text(*run_.parameters), frames);
+                crash.address, taken, given_text(run_.frame->arguments), frames);
         }
         if (!location) {
             const std::string where =
@@ -625,13 +771,12 @@ private:
         fail(
             "not traceable: the kernel itself {} {}; data may be touched by instructions only, and "
             "may not decide what is done{}",
-            verb, text_of(*location, 1, *run_.layout), frames);
+            verb, text_of(*location, 1, run_.layout()), frames);
     }
 
     // The line that returns the code says why.
     [[noreturn]] void fail_by_refusal(const std::string& code) const {
-        const Source source(run_.kernel->path(),
-                            base::read_text(run_.kernel->path(), kMostTextBytes));
+        const Source source(run_.callee->path, base::read_text(run_.callee->path, kMostTextBytes));
         const std::string& text = source.text();
         const std::size_t check = text.find("kernel_check(");
         const std::size_t at = text.find(fmt::format("return {};", code), check);
@@ -653,40 +798,38 @@ private:
     std::string taken_for_pointer(std::uint64_t address) const {
         constexpr std::uint64_t kLargest = 4096;  // of what arguments point to
         std::vector<std::string> words;
-        for (std::size_t i = 0; i < run_.parameters->size(); ++i) {
+        for (std::size_t i = 0; i < run_.frame->arguments.size(); ++i) {
             const auto value = number_at(run_, i, progress_.generation);
             if (!value || address - static_cast<std::uint64_t>(*value) >= kLargest) continue;
-            const Parameter::Kind kind = (*run_.parameters)[i].kind;
+            const Parameter::Kind kind = run_.frame->arguments[i].kind;
             words.push_back(fmt::format("args[{}] ({} {})", i, name(kind), *value));
         }
         return fmt::format("{}", fmt::join(words, " or "));
     }
 
-    // The lines of the kernel that led there, innermost first.
+    // The lines that led there, innermost first.
     std::string backtrace_of(const Crash& crash) const {
-        if (crash.frame_count == 0) return {};
-        std::vector<std::string> command = {"addr2line", "-Cfpse", run_.kernel->library()};
+        const bool can_tell = !find_program("addr2line").empty();
+        std::string text;
         for (int i = 0; i < crash.frame_count; ++i) {
             // A return address is behind its call.
             const std::uint64_t address = crash.frames[i] - (i > 0 ? 1 : 0);
-            command.push_back(fmt::format("{:#x}", address));
-        }
-        std::string text;
-        if (find_program(command[0]).empty()) {
-            for (int i = 0; i < crash.frame_count; ++i) {
+            if (!can_tell) {
                 text += fmt::format("\n    kernel+{:#x}", crash.frames[i]);
+                continue;
             }
-            return text;
-        }
-        std::string line;
-        for (const char c : run_program(command).output) {
-            if (c != '\n') {
-                line += c;
-            } else {
-                text += "\n    " + std::exchange(line, {});
-            }
+            const std::string said =
+                run_program({"addr2line", "-Cfpse", library(crash.libraries[i]),
+                             fmt::format("{:#x}", address)})
+                    .output;
+            std::istringstream lines(said);
+            for (std::string line; std::getline(lines, line);) text += "\n    " + line;
         }
         return text;
+    }
+    const std::string& library(std::size_t number) const {
+        const Callee& callee = *run_.callee;
+        return number < callee.kernels.size() ? callee.kernels[number].library : callee.shim;
     }
 
     const KernelRun& run_;
@@ -708,24 +851,21 @@ Recording record(const KernelRun& run) {
     return Listener(run, *progress).recording(end);
 }
 
-void require_entry(const std::string& kernel, const std::string& library,
-                   std::chrono::milliseconds timeout) {
+namespace {
+
+// What is wrong with a library; empty: nothing.
+using Inspect = std::function<std::string(void* library)>;
+
+void require(const std::string& source, const std::string& library,
+             std::chrono::milliseconds timeout, const Inspect& inspect) {
     constexpr std::string_view kFine = "fine";
     const auto look = [&](int descriptor) {
-        const auto answer = [&](std::string_view text) {
-            say(descriptor, text.data(), text.size());
-            _exit(0);
-        };
         void* handle = dlopen(library.c_str(), RTLD_NOW | RTLD_LOCAL);
-        if (!handle) return answer(fmt::format("cannot be loaded: {}", dlerror()));
-        if (!dlsym(handle, "kernel_entry")) {
-            return answer("has no entry: expected extern \"C\" void kernel_entry(int64_t* args)");
-        }
-        using Version = std::uint32_t (*)();
-        const auto version = reinterpret_cast<Version>(dlsym(handle, "peal_pto_version"));
-        if (!version) return answer("uses no PTO instruction: include pto/pto-inst.hpp");
-        if (version() != device::kVersion) return answer("was compiled with other PTO headers");
-        answer(kFine);
+        const std::string wrong =
+            handle ? inspect(handle) : fmt::format("cannot be loaded: {}", dlerror());
+        const std::string_view answer = wrong.empty() ? kFine : std::string_view(wrong);
+        say(descriptor, answer.data(), answer.size());
+        _exit(0);
     };
     const auto deadline = ChildClock::now() + timeout;
     const ChildEnd end = run_in_child(look, {[&] { return deadline; }, SpeechLimit(0)});
@@ -740,7 +880,37 @@ void require_entry(const std::string& kernel, const std::string& library,
         if (!end.said.empty()) return end.said;
         return "cannot be loaded: its start-up code ends the process";
     };
-    throw Error(Fault::program, fmt::format("{} {}", kernel, reason()));
+    throw Error(Fault::program, fmt::format("{} {}", source, reason()));
+}
+
+// Of the headers that it was compiled with; nothing if it uses none.
+std::optional<std::uint32_t> version_of(void* library, const char* name) {
+    using Version = std::uint32_t (*)();
+    const auto version = reinterpret_cast<Version>(dlsym(library, name));
+    return version ? std::optional(version()) : std::nullopt;
+}
+
+}  // namespace
+
+void require_entry(const std::string& kernel, const std::string& library,
+                   std::chrono::milliseconds timeout) {
+    require(kernel, library, timeout, [](void* handle) -> std::string {
+        if (!dlsym(handle, "kernel_entry")) {
+            return "has no entry: expected extern \"C\" void kernel_entry(int64_t* args)";
+        }
+        const auto version = version_of(handle, "peal_pto_version");
+        if (!version) return "uses no PTO instruction: include pto/pto-inst.hpp";
+        return *version == device::kVersion ? "" : "was compiled with other PTO headers";
+    });
+}
+
+void require_shim(const std::string& shim, const std::string& library,
+                  std::chrono::milliseconds timeout) {
+    require(shim, library, timeout, [](void* handle) -> std::string {
+        const auto version = version_of(handle, "peal_orchestration_version");
+        if (!version) return "submits no kernel: include pto_orchestration_api.h";
+        return *version == shim::kVersion ? "" : "was compiled with other orchestration headers";
+    });
 }
 
 }  // namespace peal::pto

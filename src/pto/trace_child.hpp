@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "pto/common/record.hpp"
-#include "pto/layout.hpp"
+#include "pto/frame.hpp"
 
 namespace peal::pto {
 
@@ -18,25 +18,44 @@ namespace peal::pto {
 struct Recorded {
     ::pto::trace::Operation operation;
     std::uint32_t file = 0;
+    std::uint32_t launch = 0;  // of a shim's kernel launches, counted from 0
     std::int64_t per_generation =
         0;  // notify and wait: by how much the value grows from call to call
 };
 struct Recording {
     std::vector<Recorded> operations;
     std::vector<std::string> files;
+    std::int32_t blocks = 1;  // that the shim launches its kernel on
+};
+
+// What is loaded and called: a kernel, or a shim that launches kernels.
+struct Callee {
+    std::string path;           // of the source that messages name
+    std::string shim;           // its library; empty: the only kernel is called itself
+    std::string entry, config;  // functions of the shim; the second may be missing
+    struct Kernel {
+        std::int32_t function = 0;  // its number, for the shim
+        std::string path, library;
+    };
+    std::vector<Kernel> kernels;
+
+    static Callee of(const pto::Kernel& kernel) {
+        return {kernel.path(), {}, {}, {}, {{0, kernel.path(), kernel.library()}}};
+    }
 };
 
 // One rank of a kernel, or one of its blocks.
 struct KernelRun {
-    const Kernel* kernel = nullptr;
-    const std::vector<Parameter>* parameters = nullptr;
-    const Layout* layout = nullptr;
+    const Callee* callee = nullptr;
+    const Frame* frame = nullptr;
     const AddressSpace* addresses = nullptr;
     int rank = 0;
     int nranks = 1;
     std::vector<std::int64_t> generations = {0};  // 0, or 0, 1 and others
     TraceOptions options;
     int block = 0;
+
+    const Layout& layout() const { return frame->layout; }
 
     // "rank 1", and of several blocks "rank 1, block 0".
     std::string who() const {
@@ -54,5 +73,8 @@ Recording record(const KernelRun& run);
 // loaded within the time.
 void require_entry(const std::string& kernel, const std::string& library,
                    std::chrono::milliseconds timeout);
+// The same for a shim, whose functions have names of their own.
+void require_shim(const std::string& shim, const std::string& library,
+                  std::chrono::milliseconds timeout);
 
 }  // namespace peal::pto

@@ -40,6 +40,9 @@ public:
 
     Transcript transcribe() && {
         for (std::size_t i = 0; i < recording_.operations.size(); ++i) {
+            const std::uint32_t launch = recording_.operations[i].launch;
+            if (launch != launch_) end_launch();
+            launch_ = launch;
             number_ = static_cast<std::uint32_t>(i);
             is_first_ = true;
             write(operation());
@@ -48,7 +51,7 @@ public:
     }
 
 private:
-    std::string given() const { return given_text(*run_.parameters); }
+    std::string given() const { return given_text(run_.frame->arguments); }
     const Operation& operation() const { return recording_.operations[number_].operation; }
 
     template <class... Args>
@@ -69,6 +72,19 @@ private:
         instruction.group = group;
         result_.instructions.push_back(std::move(instruction));
         result_.origins.push_back(number_);
+    }
+
+    // A kernel's end: all that it began is done and seen by the next.
+    void end_launch() {
+        is_first_ = true;
+        emit(PipeBarrier{Pipe::all}, Pipe::none);
+        for (std::uint16_t session = 1; session <= sessions_; ++session) {
+            emit(Fence{session}, Pipe::scalar);
+        }
+        evict_all();
+        emit(Fence{}, Pipe::scalar);
+        sessions_ = 0;
+        result_.launches.push_back(result_.instructions.size());
     }
 
     void write(const Operation& op) {
@@ -173,7 +189,7 @@ private:
                 "place? {}",
                 tensor.address, given());
         }
-        require_type(tensor, run_.layout->buffers[location->placed->buffer]);
+        require_type(tensor, run_.layout().buffers[location->placed->buffer]);
         const auto& shape = tensor.shape;
         if (shape[3] >= kMaxRowsPerTransfer) {
             fail("shape[3] is {}, at most {} rows can be moved at once", shape[3],
@@ -343,9 +359,10 @@ private:
                      Pipe::scalar, session(op));
             });
     }
-    std::uint16_t session(const Operation& op) const {
+    std::uint16_t session(const Operation& op) {
         if (op.event <= 0) fail("the session was not opened: BuildAsyncSession comes first");
         if (op.event >= kCached) fail("at most {} sessions can be opened in a call", kCached - 1);
+        sessions_ = std::max(sessions_, static_cast<std::uint16_t>(op.event));
         return static_cast<std::uint16_t>(op.event);
     }
 
@@ -374,13 +391,15 @@ private:
         evict_range(*location->placed, location->rank, begin, begin + kCacheLineBytes);
     }
     void evict_all() {
-        for (const Placed& placed : run_.layout->placed) {
+        for (const Placed& placed : run_.layout().placed) {
             if (placed.buffer == kNoBuffer) continue;
-            const bool is_window = run_.layout->buffers[placed.buffer].kind == BufferKind::window;
+            const bool is_window = run_.layout().buffers[placed.buffer].kind == BufferKind::window;
             const std::int32_t first = is_window ? 0 : run_.rank;
             const std::int32_t last = is_window ? run_.nranks - 1 : run_.rank;
             for (std::int32_t rank = first; rank <= last; ++rank) {
-                evict_range(placed, rank, 0, placed.data_bytes);
+                const bool is_there =
+                    !is_window || run_.layout().domains[placed.domain].rank_of(rank) >= 0;
+                if (is_there) evict_range(placed, rank, 0, placed.data_bytes);
             }
         }
     }
@@ -496,18 +515,15 @@ private:
         }
         const Placed& placed = *location->placed;
         if (placed.signals == kNoBuffer || location->offset < placed.signals_at) {
-            const std::string where = text_of(*location, kSignalBytes, *run_.layout);
+            const std::string where = text_of(*location, kSignalBytes, run_.layout());
             if (placed.signals == kNoBuffer) {
-                fail(
-                    "the kernel keeps signals at {}, but args[{}] is given without any: list them, "
-                    "as in --arg window:f32[256]+signals:2x16",
-                    where, placed.parameter);
+                fail("the kernel keeps signals at {}: signals are in windows", where);
             }
             fail(
-                "the kernel keeps signals at {}, but those of args[{}] begin at byte {}, behind "
-                "its "
-                "data: does the kernel expect another size?",
-                where, placed.parameter, placed.signals_at);
+                "the kernel keeps signals at {}, but those of {} begin at byte {}, behind its "
+                "data: does the kernel expect another size? Without +signals any word of a window "
+                "can be one",
+                where, placed.argument, placed.signals_at);
         }
         const std::uint64_t offset = location->offset - placed.signals_at;
         if (offset % kSignalBytes != 0) fail("a signal is not aligned to 4 bytes");
@@ -563,6 +579,8 @@ private:
     const KernelRun& run_;
     Transcript result_;
     std::uint32_t number_ = 0;
+    std::uint32_t launch_ = 0;
+    std::uint16_t sessions_ = 0;  // of this launch
     bool is_first_ = true;
 };
 

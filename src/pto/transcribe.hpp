@@ -12,6 +12,7 @@ namespace peal::pto {
 struct Transcript {
     std::vector<Instruction> instructions;
     std::vector<std::uint32_t> origins;
+    std::vector<std::size_t> launches;  // where each kernel launch after the first begins
     std::uint64_t tile_bytes = 0;
 };
 Transcript transcribe(const Recording& recording, const KernelRun& run);

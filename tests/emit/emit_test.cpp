@@ -282,9 +282,9 @@ TEST_F(Emit, WritesAShimThatCompiles) {
     const Emitted emitted =
         emit(program_of(collective(CollectiveKind::broadcast, 1, "tree")), "broadcast", Device::a5);
     EXPECT_THAT(emitted.orchestration, HasSubstr(R"(
-    args.add_input(task.tensor(0));  // input
-    args.add_output(task.tensor(1));  // output
-    args.add_inout(task.tensor(2));  // windows
+    args.add_input(task.tensor(0).ref());  // input
+    args.add_output(task.tensor(1).ref());  // output
+    args.add_inout(task.tensor(2).ref());  // windows
     args.add_scalar(task.scalar(0));  // nranks
     args.add_scalar(task.scalar(1));  // root
     args.add_scalar(task.scalar(2));  // CommContext*

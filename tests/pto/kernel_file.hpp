@@ -19,6 +19,7 @@ namespace peal::pto {
 inline constexpr const char* kKernelHead = R"(#include "pto/pto-inst.hpp"
 #include "pto/comm/pto_comm_inst.hpp"
 #include "platform_comm/comm_context.h"
+#include "pipe_sync.h"
 #include "tensor.h"
 using namespace pto;
 using namespace pto::comm;
@@ -31,7 +32,7 @@ template <class T> T* remote(const CommContext* context, T* p, int peer) {
                                 context->windowsIn[context->rankId]);
 }
 )";
-inline constexpr int kKernelHeadLines = 14;  // the next line is the first one behind it
+inline constexpr int kKernelHeadLines = 15;  // the next line is the first one behind it
 
 class KernelFolder {
 public:

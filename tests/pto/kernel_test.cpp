@@ -217,8 +217,11 @@ constexpr const char* kEveryName = R"(
 #include "tensor.h"
 #include "intrinsic.h"
 #include "pipe_sync.h"
-#ifndef __CPU_SIM
-#error "simulator branches are not selected"
+#ifdef __CPU_SIM
+#error "simulator branches are selected"
+#endif
+#ifndef __DAV_VEC__
+#error "the vector core's branches are not selected"
 #endif
 #ifdef __CCE_AICORE__
 #error "this is no device"

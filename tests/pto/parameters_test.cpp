@@ -23,6 +23,10 @@ TEST(PtoParameter, IsReadFromText) {
               (Parameter{Kind::window, Element::f32, 0, 1, 4, 0}));
     EXPECT_EQ(parameter_from("scalar:-7", 4),
               (Parameter{Kind::scalar, Element::f32, 0, 0, 16, -7}));
+    EXPECT_EQ(parameter_from("in:f32[P,64,2]", 4),
+              (Parameter{Kind::in, Element::f32, 512, 0, 16, 0, {4, 64, 2}}));
+    EXPECT_EQ(parameter_from("address:64*P", 4),
+              (Parameter{Kind::address, Element::f32, 0, 0, 16, 256}));
     for (const auto& [text, kind] : {std::pair{"nranks", Kind::nranks},
                                      {"rank", Kind::rank},
                                      {"context", Kind::context},
@@ -66,13 +70,14 @@ std::string rejection(const std::string& text) {
 }
 
 TEST(PtoParameter, SaysWhatIsWrongWithTheText) {
-    EXPECT_EQ(rejection(""),
-              "--arg '': expected in, out, inout, window, scalar, nranks, rank, context or "
-              "generation, found the end");
+    EXPECT_EQ(
+        rejection(""),
+        "--arg '': expected in, out, inout, window, scalar, address, nranks, rank, context or "
+        "generation, found the end");
     EXPECT_EQ(
         rejection("input:f32[4]"),
-        "--arg 'input:f32[4]': expected in, out, inout, window, scalar, nranks, rank, context "
-        "or generation, found 'input:f32[4]'");
+        "--arg 'input:f32[4]': expected in, out, inout, window, scalar, address, nranks, rank, "
+        "context or generation, found 'input:f32[4]'");
     EXPECT_EQ(rejection("in"), "--arg 'in': expected ':', found the end");
     EXPECT_EQ(rejection("in:f64[4]"),
               "--arg 'in:f64[4]': expected an element type (f32 f16 bf16 i32 i16 i8 u8), found "
@@ -88,6 +93,11 @@ TEST(PtoParameter, SaysWhatIsWrongWithTheText) {
               "--arg 'in:f32[log2(P-4)]': expected log2 of a positive number, found 'log2(P-4)]'");
     EXPECT_EQ(rejection("in:f32[4/(P-4)]"),
               "--arg 'in:f32[4/(P-4)]': expected a positive divisor, found '(P-4)]'");
+    EXPECT_EQ(rejection("in:f32[65536,65536]"),
+              "--arg 'in:f32[65536,65536]': expected at most 2147483648 elements, found "
+              "'65536,65536]'");
+    EXPECT_EQ(rejection("in:f32[1,1,1,1,1,1]"),
+              "--arg 'in:f32[1,1,1,1,1,1]': expected ']', found ',1]'");
     EXPECT_EQ(rejection("in:f32[4"), "--arg 'in:f32[4': expected ']', found the end");
     EXPECT_EQ(rejection("in:f32[4]x"), "--arg 'in:f32[4]x': expected its end, found 'x'");
     EXPECT_EQ(rejection("window:f32[4]+signal:2x16"),

@@ -484,11 +484,10 @@ TEST_F(PtoTrace, SaysWhichArgumentIsMissing) {
             HasSubstr(", where nothing is; if it took args[2] (nranks 2) for an address, "
                       "an argument is missing or in another place: it is given " +
                       all)));
-    EXPECT_EQ(complaint("    TNOTIFY(Signal(reinterpret_cast<int32_t*>(pointer<float>(args[1]) + "
-                        "256)), 1, NotifyOp::Set);"),
-              fmt::format("kernel.cpp:{}, rank 0: TNOTIFY: the kernel keeps signals at "
-                          "window@0[1024..1028), but args[1] is given without any: list them, as "
-                          "in --arg window:f32[256]+signals:2x16",
+    EXPECT_EQ(complaint("    TNOTIFY(Signal(reinterpret_cast<int32_t*>(pointer<float>(args[0]))), "
+                        "1, NotifyOp::Set);"),
+              fmt::format("kernel.cpp:{}, rank 0: TNOTIFY: the kernel keeps signals at in[0..4): "
+                          "signals are in windows",
                           kBodyLine));
 }
 
@@ -560,10 +559,12 @@ TEST_F(PtoTrace, RefusesWhatHasNoMeaningOnADevice) {
     EXPECT_EQ(complaint("TASSIGN(a, 0); TLOAD(a, GlobalTensor<float, Shape<1,1,1,1,8>, "
                         "Stride<1,1,1,8,1>>(in));"),
               "TLOAD: the tile has 1x16 valid elements, the tensor 1x8");
-    EXPECT_EQ(complaint("TNOTIFY(Signal(reinterpret_cast<int32_t*>(pointer<float>(args[2]))), 1, "
-                        "NotifyOp::Set);"),
-              "TNOTIFY: the kernel keeps signals at window@0[0..4), but those of args[2] begin at "
-              "byte 1024, behind its data: does the kernel expect another size?");
+    EXPECT_EQ(
+        complaint("TNOTIFY(Signal(reinterpret_cast<int32_t*>(pointer<float>(args[2]))), 1, "
+                  "NotifyOp::Set);"),
+        "TNOTIFY: the kernel keeps signals at window@0[0..4), but those of args[2] begin at "
+        "byte 1024, behind its data: does the kernel expect another size? Without +signals any "
+        "word of a window can be one");
     EXPECT_EQ(complaint("auto* c = reinterpret_cast<CommContext*>(args[4]); "
                         "TWAIT(Signal(reinterpret_cast<int32_t*>(c->windowsIn[1] + 1024)), 1, "
                         "WaitCmp::GE);"),

@@ -20,7 +20,7 @@ private:
     std::int32_t* cell_;
 };
 
-enum class NotifyOp { Set, AtomicAdd };
+enum class NotifyOp { AtomicAdd, Set };
 enum class WaitCmp { EQ, NE, GT, GE, LT, LE };
 
 }  // namespace pto::comm

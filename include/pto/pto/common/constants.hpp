@@ -14,9 +14,6 @@
 #ifndef __aicore__
 #define __aicore__
 #endif
-#ifndef __CPU_SIM
-#define __CPU_SIM 1
-#endif
 
 enum pipe_t : int {
     PIPE_S = 0,     // scalar work: notify, wait
