@@ -93,6 +93,11 @@ inline constexpr std::string_view kRemoteStore =
     "pld.tile.remote_store";  // (tile, window, peer, offset)
 inline constexpr std::string_view kPut =
     "pld.tensor.put";  // (window, peer, offset, src, src_offset, count)
+// The same, added elementwise and atomically to what is there: several ranks may do so at once.
+inline constexpr std::string_view kRemoteAdd =
+    "pld.tile.remote_add";  // (tile, window, peer, offset)
+inline constexpr std::string_view kPutAdd =
+    "pld.tensor.put_add";  // (window, peer, offset, src, src_offset, count)
 inline constexpr std::string_view kGet =
     "pld.tensor.get";  // (dst, dst_offset, window, peer, offset, count)
 

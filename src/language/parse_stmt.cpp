@@ -122,9 +122,10 @@ ExprPtr Parser::right_side() {
 StmtPtr Parser::put() {
     const Span start = cursor_.take().span;
     ExprPtr target = postfix();
-    cursor_.expect("=", "as in put data@peer[0; k] = src[0; k]");
+    const bool adds = cursor_.accept("+=");
+    if (!adds) cursor_.expect("=", "as in put data@peer[0; k] = src[0; k]");
     ExprPtr value = expr();
-    return make_stmt(Put{std::move(target), std::move(value)}, start);
+    return make_stmt(Put{std::move(target), std::move(value), adds}, start);
 }
 
 StmtPtr Parser::get() {

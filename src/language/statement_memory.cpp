@@ -97,7 +97,7 @@ void Statements::resolve(const syntax::Put& stmt, const Span& span) {
                      "as in put data@peer[0; k] = src[0; k]");
     }
     require_equal(target.count(), source.count(), span);
-    emit_call(exprs_.make(ops::kPut,
+    emit_call(exprs_.make(stmt.adds ? ops::kPutAdd : ops::kPut,
                           {target.memory, target.peer, target.offset, source.memory, source.offset,
                            source.count()},
                           {}, span),

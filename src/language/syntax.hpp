@@ -115,6 +115,7 @@ struct Wait {
 };
 struct Put {
     ExprPtr target, value;
+    bool adds = false;
 };
 struct Get {
     ExprPtr target, value;

@@ -27,8 +27,10 @@ KernelValue Specialiser::call(const Expression& call) {
         case Primitive::add_scalar: return with_scalar(call, MapOp::add_scalar);
         case Primitive::mul_scalar: return with_scalar(call, MapOp::mul_scalar);
         case Primitive::remote_load: return remote_load(call);
-        case Primitive::remote_store: return remote_store(call);
-        case Primitive::put: return put(call);
+        case Primitive::remote_store: return remote_store(call, Transfer::copied);
+        case Primitive::put: return put(call, Transfer::copied);
+        case Primitive::remote_add: return remote_store(call, Transfer::added);
+        case Primitive::put_add: return put(call, Transfer::added);
         case Primitive::get: return get(call);
         case Primitive::notify: return notify(call);
         case Primitive::wait: return wait(call);
@@ -164,12 +166,18 @@ void Specialiser::emit(const Expression& call, Action action) {
 }
 
 void Specialiser::emit_copy(const Expression& call, const Range& dst, const Range& src) {
+    move(call, Transfer::copied, dst, src);
+}
+
+void Specialiser::move(const Expression& call, Transfer transfer, const Range& dst,
+                       const Range& src) {
     if (dst.length == 0) return;
     if (overlaps(dst, src)) {
         fail(call.span(), fmt::format("{}: source and destination overlap in '{}'", op_of(call),
                                       plan_.buffers[dst.buffer].name));
     }
-    emit(call, Copy{dst, src});
+    if (transfer == Transfer::copied) return emit(call, Copy{dst, src});
+    emit(call, Accumulate{plan_.buffers[dst.buffer].element, dst, src});
 }
 
 // ---------------------------------------------------------------------------- the ops
@@ -198,23 +206,25 @@ KernelValue Specialiser::store(const Expression& call) {  // (tile, memory, offs
     return {};
 }
 
-KernelValue Specialiser::remote_store(const Expression& call) {  // (tile, window, peer, offset)
+// (tile, window, peer, offset)
+KernelValue Specialiser::remote_store(const Expression& call, Transfer transfer) {
     const auto& in = call.operands;
     const TileValue value = tile(*in[0]);
     const std::int32_t rank = peer(call, *in[2]);
     const std::uint64_t offset = natural(call, *in[3], "offset");
-    emit_copy(call, elements(call, buffer(*in[1]), rank, offset, value.count()), range_of(value));
+    move(call, transfer, elements(call, buffer(*in[1]), rank, offset, value.count()),
+         range_of(value));
     return {};
 }
 
-KernelValue Specialiser::put(const Expression& call) {
+KernelValue Specialiser::put(const Expression& call, Transfer transfer) {
     const auto& in = call.operands;  // (window, peer, offset, src, src_offset, count)
     const std::uint64_t count = natural(call, *in[5], "count");
     const Range dst =
         elements(call, buffer(*in[0]), peer(call, *in[1]), natural(call, *in[2], "offset"), count);
     const Range src =
         elements(call, buffer(*in[3]), plan_.rank, natural(call, *in[4], "source offset"), count);
-    emit_copy(call, dst, src);
+    move(call, transfer, dst, src);
     return {};
 }
 

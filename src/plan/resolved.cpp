@@ -34,6 +34,8 @@ Primitive primitive_of(std::string_view op) {
         {ops::kRemoteLoad, Primitive::remote_load},
         {ops::kRemoteStore, Primitive::remote_store},
         {ops::kPut, Primitive::put},
+        {ops::kRemoteAdd, Primitive::remote_add},
+        {ops::kPutAdd, Primitive::put_add},
         {ops::kGet, Primitive::get},
         {ops::kNotify, Primitive::notify},
         {ops::kWait, Primitive::wait},

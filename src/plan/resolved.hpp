@@ -37,6 +37,8 @@ enum class Primitive : std::uint8_t {
     remote_load,
     remote_store,
     put,
+    remote_add,
+    put_add,
     get,
     notify,
     wait,

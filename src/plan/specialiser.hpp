@@ -47,8 +47,9 @@ private:
     KernelValue load(const Expression& call);
     KernelValue remote_load(const Expression& call);
     KernelValue store(const Expression& call);
-    KernelValue remote_store(const Expression& call);
-    KernelValue put(const Expression& call);
+    enum class Transfer : std::uint8_t { copied, added };  // what the destination becomes
+    KernelValue remote_store(const Expression& call, Transfer transfer);
+    KernelValue put(const Expression& call, Transfer transfer);
     KernelValue get(const Expression& call);
     KernelValue slice(const Expression& call);
     KernelValue combine(const Expression& call, ReduceOp op);
@@ -73,6 +74,7 @@ private:
     TileValue new_tile(const Expression& call, Element element, std::uint64_t count);
     TileValue load_from(const Expression& call, const Range& source);
     void emit_copy(const Expression& call, const Range& dst, const Range& src);
+    void move(const Expression& call, Transfer transfer, const Range& dst, const Range& src);
     void emit(const Expression& call, Action action);
     std::uint32_t round_here();
 

@@ -30,6 +30,8 @@ TEST(Statement, AssignmentOfMemoryPicksTheOp) {
 TEST(Statement, PutAndGet) {
     EXPECT_EQ(lowered_body("put data@m[1; 4] = inp[2; 4]"),
               "pld.tensor.put(data, m, 1, inp, 2, 4)\n");
+    EXPECT_EQ(lowered_body("put data@m[1; 4] += inp[2; 4]"),
+              "pld.tensor.put_add(data, m, 1, inp, 2, 4)\n");
     EXPECT_EQ(lowered_body("get out[1; 4] = data@m[2; 4]"),
               "pld.tensor.get(out, 1, data, m, 2, 4)\n");
     EXPECT_EQ(lowered_body("get grid[m] = grid@m[rank]"),

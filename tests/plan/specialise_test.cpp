@@ -169,6 +169,8 @@ kernel k(x: in f32[2, 4], w: window f32[16], y: out f32[8], s: f32) {
     row = x[1]
     w@1[4; 2] = row[2; 2] * s
     put w@1[0; 2] = x[0][2; 2]
+    put w@1[2; 2] += x[1][0; 2]
+    pld.tile.remote_add(row, w, 1, 8)
     get y[0; 2] = w@1[14; 2]
     y[2; 4] = max(row, x[0]) + 2
     y[6; 2] = tile.full(1.5, 2, element=f32)
@@ -178,6 +180,8 @@ kernel k(x: in f32[2, 4], w: window f32[16], y: out f32[8], s: f32) {
               "mul_scalar f32 tile[64..72) <- tile[8..16), 0.25\n"
               "copy w@1[16..24) <- tile[64..72)\n"
               "copy w@1[0..8) <- x[8..16)\n"
+              "accumulate f32 w@1[8..16) <- x[16..24)\n"
+              "accumulate f32 w@1[32..48) <- tile[0..16)\n"
               "copy y[0..8) <- w@1[56..64)\n"
               "copy tile[128..144) <- x[0..16)\n"
               "reduce max f32 tile[192..208) <- tile[0..16), tile[128..144)\n"
