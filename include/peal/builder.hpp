@@ -145,4 +145,7 @@ private:
     LoweringBuilder body_;
 };
 
+// A program that was put together node by node. Throws ProgramError with everything that is wrong.
+Program verified(Program program);
+
 }  // namespace peal::ir

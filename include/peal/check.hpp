@@ -283,4 +283,14 @@ struct CheckReport {
 // Error(program), in the words of `validate`.
 CheckReport check(const std::vector<CheckStage>& stages, const CheckOptions& options = {});
 
+// As check(), for those who need no more than to know that it is proved: what stands in the user's
+// store of proofs is not checked again, and what is proved is put there. Without a store
+// (PEAL_PROOFS=off, or a directory that cannot be used, of which stderr tells once) it is check().
+// Throws Error(usage) when PEAL_PROOFS is neither on nor off.
+struct ProofAnswer {
+    CheckReport report;  // from the store: verdict, method, calls, events and states
+    bool from_store = false;
+};
+ProofAnswer check_once(const std::vector<CheckStage>& stages, const CheckOptions& options = {});
+
 }  // namespace peal

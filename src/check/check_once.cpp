@@ -98,9 +98,7 @@ std::optional<ProofRecord> find(const ProofStore& store, const ProofSubject& sub
     return is_enough ? record : store.find(subject);
 }
 
-}  // namespace
-
-ProofAnswer check_once(const std::vector<CheckStage>& stages, const CheckOptions& options) {
+ProofAnswer found_or_checked(const std::vector<CheckStage>& stages, const CheckOptions& options) {
     const std::optional<ProofStore> store = store_in_use();
     if (!store) return {check(stages, options), false};
     ProofSubject subject = subject_of(stages, options);
@@ -111,6 +109,8 @@ ProofAnswer check_once(const std::vector<CheckStage>& stages, const CheckOptions
     keep(*store, std::move(subject), stages, report);
     return {std::move(report), false};
 }
+
+}  // namespace
 
 std::optional<CheckReport> find_proof(const std::vector<CheckStage>& stages,
                                       const CheckOptions& options) {
@@ -129,3 +129,8 @@ void keep_proof(const std::vector<CheckStage>& stages, const CheckOptions& optio
 }
 
 }  // namespace peal::checker
+
+peal::ProofAnswer peal::check_once(const std::vector<CheckStage>& stages,
+                                   const CheckOptions& options) {
+    return checker::found_or_checked(stages, options);
+}

@@ -45,15 +45,8 @@ private:
 // proofs/ in the cache directory. Throws as the constructor does.
 ProofStore user_proof_store();
 
-// As check(), for those who need no more than to know that it is proved: what stands in the user's
-// store is not checked again, and what is proved is put there. Without a store (PEAL_PROOFS=off, or
-// a directory that cannot be used, of which stderr tells once) it is check(). Throws Error(usage)
-// when PEAL_PROOFS is neither on nor off.
-struct ProofAnswer {
-    CheckReport report;  // from the store: verdict, method, calls, events and states
-    bool from_store = false;
-};
-ProofAnswer check_once(const std::vector<CheckStage>& stages, const CheckOptions& options);
+using peal::check_once;
+using peal::ProofAnswer;
 
 // What stands in the user's store for it, if anything does.
 std::optional<CheckReport> find_proof(const std::vector<CheckStage>& stages,

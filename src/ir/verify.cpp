@@ -6,6 +6,8 @@
 
 #include <fmt/format.h>
 
+#include "peal/builder.hpp"
+
 namespace peal::ir {
 namespace {
 
@@ -49,10 +51,25 @@ std::vector<Diagnostic> verify(const Program& program) {
     return std::move(findings.list);
 }
 
-void require_valid(const Program& program, std::string_view after) {
+namespace {
+
+std::vector<Diagnostic> errors_of(const Program& program) {
     std::vector<Diagnostic> errors = verify(program);
     std::erase_if(errors,
                   [](const Diagnostic& d) { return d.severity != Diagnostic::Severity::error; });
+    return errors;
+}
+
+}  // namespace
+
+Program verified(Program program) {
+    std::vector<Diagnostic> errors = errors_of(program);
+    if (!errors.empty()) throw ProgramError(std::move(errors), program.source.get());
+    return program;
+}
+
+void require_valid(const Program& program, std::string_view after) {
+    std::vector<Diagnostic> errors = errors_of(program);
     if (errors.empty()) return;
     for (Diagnostic& error : errors) error.message += fmt::format(" (after {})", after);
     throw ProgramError(std::move(errors), program.source.get());

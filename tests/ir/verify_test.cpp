@@ -148,6 +148,19 @@ TEST(Verify, ProblemsAfterAPassNameThePass) {
     }
 }
 
+TEST(Verify, AProgramMadeNodeByNodeIsHandedBackOrRefused) {
+    const Program good = kernel_with({let(index_var("x"), integer(1))});
+    EXPECT_TRUE(equal(verified(good), good));
+    const StmtPtr define = let(index_var("x"), integer(1));
+    try {
+        verified(kernel_with({define, define}));
+        FAIL() << "accepted";
+    } catch (const ProgramError& error) {
+        ASSERT_EQ(error.diagnostics().size(), 1u);
+        EXPECT_EQ(error.diagnostics()[0].message, "'x' is defined twice in kernel 'k'");
+    }
+}
+
 TEST(Registry, EveryOpSaysWhatItDoesToEachOperand) {
     for (const OpSpec& op : all_ops()) {
         for (const OperandSpec& slot : op.operands) {
