@@ -50,7 +50,7 @@ DeviceKernel kernel_of_program(const ir::Program& program, const std::string& ke
 }
 
 std::vector<Plan> compile_program(const ir::Program& program, int ranks, const std::string& kernel,
-                                  int lanes, const py::kwargs& sizes) {
+                                  int lanes, bool fuse, const py::kwargs& sizes) {
     const ir::Kernel& picked = kernel_of(program, kernel);
     const Bindings bindings = bindings_from(picked, sizes);
     if (ranks < 1 || ranks > kMaxRanks) {
@@ -58,6 +58,7 @@ std::vector<Plan> compile_program(const ir::Program& program, int ranks, const s
     }
     CompileOptions options;
     options.lanes = lanes;
+    options.fuse = fuse;
     const py::gil_scoped_release release;
     return compile(program, picked.name, bindings, ranks, options);
 }
@@ -93,7 +94,7 @@ void add_plan(py::module_& module) {
         "plans_to_json", [](const std::vector<Plan>& plans) { return to_json(plans); },
         py::arg("plans"), "The plans of all ranks as the text of such a file.");
     module.def("compile_program", &compile_program, py::arg("program"), py::arg("ranks"),
-               py::arg("kernel") = "", py::arg("lanes") = 1,
+               py::arg("kernel") = "", py::arg("lanes") = 1, py::arg("fuse") = true,
                "The plans of all ranks of a kernel, for these sizes.");
 }
 

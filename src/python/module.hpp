@@ -21,4 +21,10 @@ void add_kernels(py::module_& module);
 // Worker, Domain, Task.
 void add_worker(py::module_& module);
 
+// Nodes of the IR, for front ends that are written in Python.
+void add_ir(py::module_& module);
+
+// Proofs of kernels that a host calls on windows that it makes.
+void add_host_turn(py::module_& module);
+
 }  // namespace peal::python

@@ -1,0 +1,77 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The part of docs/compatibility.md that is about `pypto`, from what the code has: `python3 -m pypto._peal.compatibility`."""
+
+import inspect
+import sys
+
+from . import dtypes, enums, emitting, nodes, parser, registry
+from .. import language  # noqa: F401: fills the registry
+from .compiled import IGNORED
+from .run_config import ACCEPTED
+from .stages import OPS as HOST_OPS
+
+BEGIN, END = "<!-- pypto: begin -->", "<!-- pypto: end -->"
+
+
+
+def plain(function):
+    """A signature with names and defaults only."""
+    parts, star = [], False
+    for p in inspect.signature(function).parameters.values():
+        if p.kind is p.KEYWORD_ONLY and not star:
+            parts.append("*")
+            star = True
+        default = p.default
+        if default is p.empty or default is ...:
+            parts.append(p.name if default is p.empty else f"[{p.name}]")
+        else:
+            shown = f"{type(default).__name__}.{default.name}" if hasattr(default, "name") else repr(default)
+            parts.append(f"{p.name}={shown}")
+    return ", ".join(parts)
+
+
+def ops():
+    by_function = {}
+    for name, function in registry.OPS.items():
+        by_function.setdefault(function, []).append(name)
+    lines = ["| op | operands | of it |", "| --- | --- | --- |"]
+    for function, names in by_function.items():
+        written = ", ".join(f"`{n}`" for n in names)
+        lines.append(f"| {written} | `{plain(function)}` | {function.note} |")
+    return lines
+
+
+def text():
+    kinds = ", ".join(f"`{d.name}`" for d in dtypes.ALL if d.peal)
+    loops = ", ".join(f"`{name}`" for name in parser.LOOPS)
+    words = [
+        f"`{cls.__name__}`"
+        for cls in vars(enums).values()
+        if inspect.isclass(cls) and issubclass(cls, enums.IntEnum) and cls is not enums.IntEnum
+    ]
+    statements = sorted(
+        name.removeprefix("read_") for name in dir(parser.FunctionParser) if name.startswith("read_") and name[5].isupper()
+    )
+    host = ", ".join(f"`{nodes.spelled(name)}`" for name in HOST_OPS)
+    lines = [
+        BEGIN,
+        "### Ops",
+        "",
+        *ops(),
+        "",
+        "### Words",
+        "",
+        f"- Element types that memory may have: {kinds}.",
+        f"- Loops: {loops}. Statements: {', '.join(statements)}.",
+        f"- Enums: {', '.join(words)}.",
+        f"- In a HOST function: {host}, subscripts, and dispatches `self.f(…, device=d)`.",
+        f"- Keywords of `ir.compile` that are accepted and ignored: {', '.join(f'`{w}`' for w in sorted(IGNORED))}.",
+        f"- Fields of `RunConfig` that are accepted and ignored: {', '.join(f'`{w}`' for w in sorted(ACCEPTED))}.",
+        f"- Ops that a kernel may contain once it is read: {', '.join(f'`{w}`' for w in sorted({*emitting.OPS, *emitting.ELEMENTWISE}))}.",
+        END,
+    ]
+    return "\n".join(lines)
+
+
+if __name__ == "__main__":
+    sys.stdout.write(text() + "\n")

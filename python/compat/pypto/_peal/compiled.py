@@ -1,0 +1,211 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`ir.compile` and what it returns."""
+
+import atexit
+import datetime
+import os
+from pathlib import Path
+
+import peal
+
+from . import arrays, nodes
+from .arithmetic import fold, solve
+from .enums import ParamDirection
+from .executable import Executable, shapes_of
+
+_workers = {}  # device numbers -> a worker that serves calls of any program
+
+
+def shared_worker(device_ids):
+    key = tuple(device_ids)
+    worker = _workers.get(key)
+    if worker is None or worker.state in ("failed", "closed"):
+        worker = _workers[key] = peal.Worker(devices=list(key), engine="in_process")
+    return worker
+
+
+@atexit.register
+def _close():
+    while _workers:
+        _workers.popitem()[1].close()
+
+
+class DistributedConfig:
+    """Which devices a program runs on: device k of the program is device_ids[k]."""
+
+    def __init__(self, device_ids=(0,), num_sub_workers=0, runtime="tensormap_and_ringbuffer", aicpu_thread_num=0):
+        ids = list(device_ids)
+        if not ids:
+            raise ValueError("device_ids must not be empty")
+        if any(i < 0 for i in ids):
+            raise ValueError("device_ids must be non-negative")
+        if len(set(ids)) != len(ids):
+            raise ValueError("device_ids must be distinct")
+        if num_sub_workers < 0:
+            raise ValueError("num_sub_workers must be non-negative")
+        if aicpu_thread_num < 0 or aicpu_thread_num == 1:
+            raise ValueError("aicpu_thread_num must be 0 or at least 2")
+        self.device_ids, self.num_sub_workers = ids, num_sub_workers
+        self.runtime, self.aicpu_thread_num = runtime, aicpu_thread_num
+
+
+def compile(program, output_dir=None, *, platform=None, distributed_config=None, **ignored):
+    """Makes a program ready for its devices. What is wrong with it for them is a ValueError."""
+    unknown = set(ignored) - IGNORED
+    if unknown:
+        raise TypeError(f"compile() got an unexpected keyword argument '{sorted(unknown)[0]}'")
+    if not isinstance(program, nodes.Program):
+        raise TypeError(f"ir.compile takes a program made by @pl.program, found {type(program).__name__}")
+    return DistributedCompiledProgram(program, output_dir, platform, distributed_config or DistributedConfig())
+
+
+IGNORED = set(
+    "strategy dump_passes backend_type skip_ptoas verification_level diagnostic_phase disabled_diagnostics memory_planner "
+    "enable_pypto_l0c_double_buffer profiling analyze_auto_scopes_for_deps emit_source_loc dump_ptoas_passes runtime".split()
+)
+
+
+class DistributedCompiledProgram:
+    def __init__(self, program, output_dir, platform, config):
+        hosts = program.host()
+        if len(hosts) != 1:
+            raise ValueError(
+                f"program {program.name} has {len(hosts)} HOST orchestrators; Peal runs programs with exactly one"
+            )
+        self.program, self.platform, self.config = program, platform, config
+        self.function = hosts[0]
+        self.output_dir = self.directory(output_dir)
+        self._ready = {}
+        if self.is_static():
+            self.executable(self.declared_shapes(), {}, True)
+
+    def directory(self, given):
+        if given is not None:
+            return Path(given)
+        now = datetime.datetime.now().strftime("%Y%m%d_%H%M%S")
+        return Path(os.environ.get("PYPTO_PROG_BUILD_DIR") or "build_output") / f"{self.program.name}_{now}"
+
+    # ---- what is known before any argument is
+
+    def tensors(self):
+        return [p for p in self.function.params if isinstance(p.type, nodes.TensorType)]
+
+    def is_static(self):
+        known = all(isinstance(d, nodes.ConstInt) for p in self.tensors() for d in p.type.shape)
+        return known and len(self.tensors()) == len(self.function.params)
+
+    def declared_shapes(self):
+        return [[d.value for d in p.type.shape] for p in self.tensors()]
+
+    def executable(self, shapes, scalars, zeroed):
+        key = (str(shapes), str(sorted(scalars.items())), zeroed)
+        if key not in self._ready:
+            size = len(self.config.device_ids)
+            self._ready[key] = Executable(self.program, self.function, size, shapes, scalars, zeroed)
+            self.write_kernels(self._ready[key])
+        return self._ready[key]
+
+    def write_kernels(self, executable):
+        """The kernels that the program became, for people to read."""
+        if not os.environ.get("PYPTO_PROG_BUILD_DIR") and not self.output_dir.is_dir():
+            return
+        self.output_dir.mkdir(parents=True, exist_ok=True)
+        for kernel in executable.kernels:
+            (self.output_dir / f"{kernel.name}.peal").write_text(str(kernel.program))
+
+    @property
+    def verdicts(self):
+        """What was proved of each domain's kernels, for all shapes that were met so far."""
+        return [v for e in self._ready.values() for v in e.verdicts]
+
+    # ---- calls
+
+    def bind(self, args, zeroed):
+        """Arguments of a call: the values by parameter, those that were allocated, and the kernels."""
+        params, directions = self.function.params, self.function.param_directions
+        given = [p for p, d in zip(params, directions) if d != ParamDirection.Out]
+        made = []
+        if len(args) == len(params):
+            values = list(args)
+        elif len(args) == len(given) and self.function.has_return_annotation:
+            values, made = self.with_outputs(args)
+        else:
+            listed = ", ".join(f"{p}: {d.name}" for p, d in zip(params, directions))
+            raise TypeError(f"{self.function.name}() takes {len(params)} arguments ({listed}), found {len(args)}")
+        scalars = {}
+        for param, value in zip(params, values):
+            if isinstance(param.type, nodes.TensorType):
+                arrays.require(value, param, self.function.name)
+            elif isinstance(value, bool) or not isinstance(value, int):
+                raise TypeError(f"{self.function.name}: '{param}' must be an int, found {type(value).__name__}")
+            else:
+                scalars[param.name_hint] = value
+        shapes = shapes_of(self.function, values)
+        memory = [v for p, v in zip(params, values) if isinstance(p.type, nodes.TensorType)]
+        return memory, made, self.executable(shapes, scalars, zeroed)
+
+    def with_outputs(self, args):
+        params, directions = self.function.params, self.function.param_directions
+        rest = iter(args)
+        values = [None if d == ParamDirection.Out else next(rest) for d in directions]
+        symbols = {}
+        for param, value in zip(params, values):
+            if value is not None and isinstance(param.type, nodes.TensorType):
+                solve(param, list(value.shape), symbols)
+        like = next((v for v in values if v is not None and arrays.is_array(v)), None)
+
+        def number(expr):
+            return symbols[expr.name_hint] if isinstance(expr, nodes.DynVar) else fold(expr, number)
+
+        made = []
+        for i, (param, value) in enumerate(zip(params, values)):
+            if value is None:
+                values[i] = arrays.zeros([number(d) for d in param.type.shape], param.type.dtype, like)
+                made.append(values[i])
+        return values, made
+
+    def __call__(self, *args, config=None):
+        memory, made, executable = self.bind(args, True)
+        worker = shared_worker(self.config.device_ids)
+        run(worker, executable, executable.allocate(worker), memory)
+        if not made:
+            return None
+        return made[0] if len(made) == 1 else tuple(made)
+
+    def prepare(
+        self,
+        config=None,
+        *,
+        extra_compiled=(),
+        persistent=False,
+        reset_persistent_windows=None,
+        callbacks=None,
+        sub_worker_overrides=None,
+        startup_timeout_s=None,
+    ):
+        from .prepared import DistributedWorker
+
+        return DistributedWorker(
+            [self, *extra_compiled],
+            config,
+            persistent=persistent,
+            reset_persistent_windows=reset_persistent_windows,
+            callbacks=callbacks,
+            sub_worker_overrides=sub_worker_overrides,
+            startup_timeout_s=startup_timeout_s,
+        )
+
+    @classmethod
+    def from_dir(cls, path):
+        raise NotImplementedError("from_dir is not supported by Peal; docs/compatibility.md lists what is")
+
+
+def run(worker, executable, domains, memory, keep=False):
+    """One call, to its end. A worker that failed is not used again."""
+    try:
+        for task in executable.submit(worker, domains, memory):
+            task.wait()
+    finally:
+        if not keep:
+            for domain in domains.values():
+                domain.release()

@@ -1,0 +1,19 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`RunConfig`: of its fields Peal reads `platform` and `distributed_config`; the others are accepted."""
+
+ACCEPTED = set(
+    "strategy backend_type dump_passes save_kernels save_kernels_dir codegen_only enable_chip_swimlane enable_dump_args enable_pmu "
+    "enable_dep_gen enable_scope_stats compile_profiling diagnostic_phase disabled_diagnostics golden_data_dir aicpu_thread_num "
+    "ring_task_window ring_heap ring_dep_pool analyze_auto_scopes_for_deps memory_planner dump_ptoas_passes".split()
+)
+
+
+class RunConfig:
+    def __init__(self, platform="a2a3sim", device_id=0, rtol=1e-5, atol=1e-5, distributed_config=None, **accepted):
+        unknown = set(accepted) - ACCEPTED
+        if unknown:
+            raise TypeError(f"RunConfig() got an unexpected keyword argument '{sorted(unknown)[0]}'")
+        self.platform, self.device_id, self.rtol, self.atol = platform, device_id, rtol, atol
+        self.distributed_config = distributed_config
+        for name in ACCEPTED:
+            setattr(self, name, accepted.get(name))

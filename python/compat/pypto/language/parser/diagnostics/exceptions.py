@@ -1,0 +1,53 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What is wrong with a program, and where in the user's file."""
+
+
+class ParserError(Exception):
+    """`str()` has the place, the sentence, the line with a caret, and a hint where one helps."""
+
+    def __init__(self, message, span=None, hint=None, note=None, source_lines=None):
+        super().__init__(message)
+        self.message, self.span, self.hint, self.note = message, span, hint, note
+        self.source_lines = source_lines
+
+    def __str__(self):
+        if self.span is None or not self.span.is_known():
+            text = self.message
+        else:
+            text = f"{self.span}: {self.message}"
+            line = self.span.text()
+            if line:
+                column = self.span.begin_column
+                number = f"{self.span.begin_line:5} | "
+                text += f"\n{number}{line}\n{' ' * (len(number) - 2)}| {' ' * (column - 1)}^"
+        if self.note:
+            text += f"\nnote: {self.note}"
+        return text + (f"\nhint: {self.hint}" if self.hint else "")
+
+
+class ParserSyntaxError(ParserError):
+    pass
+
+
+class ParserTypeError(ParserError):
+    pass
+
+
+class UndefinedVariableError(ParserError):
+    pass
+
+
+class SSAViolationError(ParserError):
+    pass
+
+
+class UnsupportedFeatureError(ParserError):
+    pass
+
+
+class InvalidOperationError(ParserError):
+    pass
+
+
+class ScopeIsolationError(ParserError):
+    pass

@@ -1,0 +1,5 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The same as `pypto.ir`."""
+
+from ..ir import *  # noqa: F401,F403
+from ..ir import get_op, python_print  # noqa: F401

@@ -1,0 +1,8 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Configuration of runs, and workers that stay."""
+
+from .._peal.prepared import DistributedWorker  # noqa: F401
+from .._peal.run_config import RunConfig  # noqa: F401
+from .._peal.unsupported import missing as _missing
+
+__getattr__ = _missing("pypto.runtime")

@@ -1,0 +1,177 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Programs of the kind that is supported, one for each thing that they use. Each is a factory: `build(nr, n)`.
+
+A comment `#: name` behind a line names it, so that tests can say where a counterexample must point.
+"""
+
+import pypto.language as pl
+import pypto.language.distributed as pld
+
+SIZE = 12
+
+
+def mesh_allreduce(nr, n=SIZE):
+    """Stage, ring everybody, read everybody: the hand-written mesh."""
+
+    @pl.program
+    class MeshAllreduce:
+        """Sums over all ranks."""
+
+        @pl.function(type=pl.FunctionType.InCore)
+        def reduce(
+            self,
+            x: pl.Tensor[[1, n], pl.FP32],
+            y: pl.Out[pl.Tensor[[1, n], pl.FP32]],
+            data: pld.DistributedTensor[[1, n], pl.FP32],
+            sig: pl.InOut[pld.DistributedTensor[[nr, 1], pl.INT32]],
+        ):
+            """Every rank reads every other."""
+            ctx = pld.get_comm_ctx(data)
+            my_rank = pld.rank(ctx)
+            nranks = pld.nranks(ctx)
+            mine = pl.load(x, [0, 0], [1, n])
+            data = pl.store(mine, [0, 0], data)
+            for peer in pl.range(nranks):
+                if peer != my_rank:
+                    pld.system.notify(sig, peer=peer, offsets=[my_rank, 0], value=1, op=pld.NotifyOp.AtomicAdd)
+            for peer in pl.range(nranks):
+                if peer != my_rank:
+                    pld.system.wait(sig, offsets=[peer, 0], expected=1, cmp=pld.WaitCmp.Ge)
+            acc = pl.load(data, [0, 0], [1, n])
+            for peer in pl.range(nranks):
+                if peer != my_rank:
+                    theirs = pld.tile.remote_load(data, peer=peer, offsets=[0, 0], shape=[1, n])
+                    acc = pl.add(acc, theirs)
+            y = pl.store(acc, [0, 0], y)
+            return y
+
+        @pl.function(type=pl.FunctionType.Orchestration)
+        def chip(
+            self,
+            x: pl.Tensor[[1, n], pl.FP32],
+            y: pl.Out[pl.Tensor[[1, n], pl.FP32]],
+            data: pld.DistributedTensor[[1, n], pl.FP32],
+            sig: pl.InOut[pld.DistributedTensor[[nr, 1], pl.INT32]],
+        ) -> pl.Tensor[[1, n], pl.FP32]:
+            y = self.reduce(x, y, data, sig)
+            return y
+
+        @pl.function(level=pl.Level.HOST, role=pl.Role.Orchestrator)
+        def host(
+            self, xs: pl.Tensor[[nr, 1, n], pl.FP32], ys: pl.Out[pl.Tensor[[nr, 1, n], pl.FP32]]
+        ) -> pl.Tensor[[nr, 1, n], pl.FP32]:
+            data_buf = pld.alloc_window_buffer(n * pl.FP32.get_byte())
+            sig_buf = pld.alloc_window_buffer(nr * pl.INT32.get_byte())
+            for r in pl.range(pld.world_size()):
+                data = pld.window(data_buf, [1, n], dtype=pl.FP32)
+                sig = pld.window(sig_buf, [nr, 1], dtype=pl.INT32)
+                self.chip(xs[r], ys[r], data, sig, device=r)
+            return ys
+
+    return MeshAllreduce
+
+
+def two_kernels(nr, n=SIZE):
+    """One kernel fills the right neighbour's window and rings, the other waits and reads: under one orchestration."""
+
+    @pl.program
+    class TwoKernels:
+        @pl.function(type=pl.FunctionType.InCore)
+        def send(
+            self,
+            x: pl.Tensor[[1, n], pl.FP32],
+            data: pld.DistributedTensor[[1, n], pl.FP32],
+            sig: pl.InOut[pld.DistributedTensor[[1, 1], pl.INT32]],
+            to: pl.Scalar[pl.INT32],
+        ):
+            pld.tile.remote_store(pl.load(x, [0, 0], [1, n]), data, to, [0, 0])
+            pld.system.notify(sig, to, [0, 0], 1, op=pld.NotifyOp.AtomicAdd)
+            pld.system.wait(sig, [0, 0], 1, cmp=pld.WaitCmp.Ge)
+
+        @pl.function(type=pl.FunctionType.InCore)
+        def take(self, y: pl.Out[pl.Tensor[[1, n], pl.FP32]], data: pld.DistributedTensor[[1, n], pl.FP32]):
+            y = pl.store(pl.load(data, [0, 0], [1, n]), [0, 0], y)
+            return y
+
+        @pl.function(type=pl.FunctionType.Orchestration)
+        def chip(
+            self,
+            x: pl.Tensor[[1, n], pl.FP32],
+            y: pl.Out[pl.Tensor[[1, n], pl.FP32]],
+            data: pld.DistributedTensor[[1, n], pl.FP32],
+            sig: pl.InOut[pld.DistributedTensor[[1, 1], pl.INT32]],
+            to: pl.Scalar[pl.INT32],
+        ):
+            self.send(x, data, sig, to)
+            y = self.take(y, data)
+            return y
+
+        @pl.function(level=pl.Level.HOST, role=pl.Role.Orchestrator)
+        def host(self, xs: pl.Tensor[[nr, 1, n], pl.FP32], ys: pl.Out[pl.Tensor[[nr, 1, n], pl.FP32]]):
+            data_buf = pld.alloc_window_buffer(n * pl.FP32.get_byte())
+            sig_buf = pld.alloc_window_buffer(pl.INT32.get_byte())
+            data = pld.window(data_buf, [n], dtype=pl.FP32)
+            sig = pld.window(sig_buf, [1, 1], dtype=pl.INT32)
+            for r in pl.range(pld.world_size()):
+                self.chip(xs[r], ys[r], data, sig, (r + 1) % nr, device=r)
+            return ys
+
+    return TwoKernels
+
+
+NR = pl.dynamic("NR")
+M = pl.dynamic("M")
+
+
+@pl.program
+class DynamicAllgather:
+    """The number of ranks is a symbol, and a second one is the rank count times SIZE; it is made at import."""
+
+    @pl.function(type=pl.FunctionType.InCore)
+    def gather(
+        self,
+        x: pl.Tensor[[1, SIZE], pl.FP32],
+        y: pl.Out[pl.Tensor[[1, M], pl.FP32]],
+        data: pld.DistributedTensor[[1, SIZE], pl.FP32],
+        sig: pl.InOut[pld.DistributedTensor[[NR, 1], pl.INT32]],
+        my_rank: pl.Scalar[pl.INT32],
+    ):
+        mine = pl.load(x, [0, 0], [1, SIZE])
+        pl.store(mine, [0, 0], data)
+        for peer in pl.range(NR):
+            if peer != my_rank:
+                pld.system.notify(sig, peer, [my_rank, 0], 1, op=pld.NotifyOp.Set)
+        for peer in pl.range(NR):
+            if peer != my_rank:
+                pld.system.wait(sig, [peer, 0], 1, cmp=pld.WaitCmp.Ge)
+        for peer in pl.range(0, M, SIZE):
+            tile = pld.tile.remote_load(data, peer=peer // SIZE, offsets=[0, 0], shape=[1, SIZE])
+            y = pl.store(tile, [0, peer], y)
+        return y
+
+    @pl.function(type=pl.FunctionType.Orchestration)
+    def chip(
+        self,
+        x: pl.Tensor[[1, SIZE], pl.FP32],
+        y: pl.Out[pl.Tensor[[1, M], pl.FP32]],
+        data: pld.DistributedTensor[[1, SIZE], pl.FP32],
+        sig: pl.InOut[pld.DistributedTensor[[NR, 1], pl.INT32]],
+        my_rank: pl.Scalar[pl.INT32],
+    ):
+        return self.gather(x, y, data, sig, my_rank)
+
+    @pl.function(level=pl.Level.HOST, role=pl.Role.Orchestrator)
+    def host(
+        self,
+        xs: pl.Tensor[[NR, 1, SIZE], pl.FP32],
+        ys: pl.Out[pl.Tensor[[NR, 1, NR * SIZE], pl.FP32]],
+    ):
+        data_buf = pld.alloc_window_buffer(SIZE * pl.FP32.get_byte())
+        sig_buf = pld.alloc_window_buffer(pld.world_size() * pl.INT32.get_byte())
+        for r in pl.range(pld.world_size()):
+            data = pld.window(data_buf, [1, SIZE], dtype=pl.FP32)
+            sig = pld.window(sig_buf, [pld.world_size(), 1], dtype=pl.INT32)
+            self.chip(xs[r], ys[r], data, sig, r, device=r)
+        return ys
+
+

@@ -1,0 +1,74 @@
+# SPDX-License-Identifier: Apache-2.0
+"""docs/compatibility.md says what the code has; what the code has not is refused by name."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pypto
+import pypto.language as pl
+import pypto.language.distributed as pld
+import pytest
+from pypto._peal import compatibility
+
+ROOT = Path(__file__).parents[4]
+
+
+def test_the_page_is_made_from_the_code():
+    page = (ROOT / "docs" / "compatibility.md").read_text()
+    begin, end = page.index(compatibility.BEGIN), page.index(compatibility.END) + len(compatibility.END)
+    assert page[begin:end] == compatibility.text(), "python3 -m pypto._peal.compatibility prints the part anew"
+
+
+def test_the_package_says_whose_it_is():
+    assert "peal" in pypto.__version__
+    assert (Path(pypto.__file__).resolve().parent / "_peal").is_dir()
+
+
+@pytest.mark.parametrize(
+    "module, name, whole",
+    [
+        (pl, "matmul", "pl.matmul"),
+        (pld, "ring_shift", "pld.ring_shift"),
+        (pld.tensor, "reduce_max", "pld.tensor.reduce_max"),
+        (pypto, "frontend", "pypto.frontend"),
+    ],
+)
+def test_what_is_missing_is_refused_by_name(module, name, whole):
+    with pytest.raises(AttributeError, match=f"{whole} is not supported by Peal; docs/compatibility.md lists what is"):
+        getattr(module, name)
+
+
+PLUGIN_TEST = """
+import pytest
+
+def test_devices(device_ids, test_config):
+    assert device_ids == [0, 1, 2, 5]
+    assert test_config.platform == "a2a3sim"
+
+@pytest.mark.platforms("a5")
+def test_elsewhere():
+    assert False
+
+def test_directory():
+    import os
+    assert os.path.isdir(os.environ["PYPTO_PROG_BUILD_DIR"])
+"""
+
+
+def run_pytest(path, *options):
+    command = [sys.executable, "-B", "-m", "pytest", "-q", "-p", "no:cacheprovider", "-p", "pypto.pytest_plugin"]
+    return subprocess.run([*command, *options, path], capture_output=True, text=True)
+
+
+def test_the_plugin_has_options_and_fixtures(tmp_path):
+    (tmp_path / "test_it.py").write_text(PLUGIN_TEST)
+    done = run_pytest(tmp_path, "--device=0-2,1,5", "--platform=a2a3sim", "--codegen-only")
+    assert "2 passed, 1 skipped" in done.stdout, done.stdout
+
+
+@pytest.mark.parametrize("option", ["--device=a", "--device=1-", "--platform=b9"])
+def test_the_plugin_refuses_what_cannot_be(tmp_path, option):
+    done = run_pytest(tmp_path, option)
+    assert done.returncode == 4
+    assert "expected" in done.stderr

@@ -1,0 +1,300 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Whole programs: how they are compiled, called, prepared and called again."""
+
+import os
+import subprocess
+import sys
+import textwrap
+from pathlib import Path
+
+import numpy as np
+import programs
+import pytest
+from frame import Source, compiled, numbers
+from pypto import ir
+from pypto.ir.distributed_compiled_program import DistributedCompiledProgram, DistributedConfig
+from pypto.runtime import DistributedWorker, RunConfig
+
+RANKS = [1, 2, 3, 4]
+
+
+def total(xs):
+    return np.broadcast_to(xs.sum(0), xs.shape)
+
+
+@pytest.mark.parametrize("nr", RANKS)
+def test_in_place_and_returned(nr):
+    made = compiled(programs.mesh_allreduce(nr), nr)
+    xs = numbers((nr, 1, programs.SIZE))
+    ys = np.full_like(xs, 5)
+    assert made(xs, ys) is None
+    np.testing.assert_array_equal(ys, total(xs))
+    np.testing.assert_array_equal(made(xs), total(xs))
+
+
+@pytest.mark.parametrize("nr", RANKS)
+def test_one_program_with_symbols_for_every_number_of_ranks(nr):
+    made = compiled(programs.DynamicAllgather, nr)
+    assert made.verdicts == []  # nothing is known before the arguments are
+    xs = numbers((nr, 1, programs.SIZE))
+    ys = np.zeros((nr, 1, nr * programs.SIZE), np.float32)
+    made(xs, ys)
+    np.testing.assert_array_equal(ys, np.broadcast_to(xs.reshape(1, 1, -1), ys.shape))
+    assert [v.verdict for v in made.verdicts] == ["proved"]
+
+
+def test_device_numbers_are_names_and_ranks_are_places():
+    config = DistributedConfig(device_ids=[7, 3])
+    made = ir.compile(programs.mesh_allreduce(2), platform="a2a3sim", distributed_config=config)
+    xs = numbers((2, 1, programs.SIZE))
+    np.testing.assert_array_equal(made(xs), total(xs))
+
+
+def test_two_kernels_under_one_orchestration_run_in_order():
+    made = compiled(programs.two_kernels(3), 3)
+    xs, ys = numbers((3, 1, programs.SIZE)), np.zeros((3, 1, programs.SIZE), np.float32)
+    made(xs, ys)
+    np.testing.assert_array_equal(ys, np.roll(xs, 1, axis=0))
+    assert [v.verdict for v in made.verdicts] == ["proved"]
+
+
+def test_what_no_kernel_writes_stays_as_it_was(tmp_path):
+    source = Source(tmp_path, "pl.store(pl.load(x, [0, 0], [1, 4]), [0, 2], y)\nreturn y")
+    xs, ys = numbers((2, 1, 12)), np.full((2, 1, 12), 9, np.float32)
+    source.compile(2, 12)(xs, ys)
+    expected = np.full_like(ys, 9)
+    expected[:, :, 2:6] = xs[:, :, :4]
+    np.testing.assert_array_equal(ys, expected)
+
+
+def test_windows_hold_zeros_where_nobody_wrote(tmp_path):
+    body = """
+    y = pl.store(pl.load(data, [0, 0], [1, n]), [0, 0], y)
+    pl.store(pl.load(x, [0, 0], [1, n]), [0, 0], data)
+    return y
+    """
+    made = Source(tmp_path, body).compile(2, 12)
+    for _ in range(2):
+        ys = np.full((2, 1, 12), 9, np.float32)
+        made(numbers((2, 1, 12)), ys)
+        assert not ys.any()
+
+
+def test_bf16_is_copied_as_bits(tmp_path):
+    body = """
+    pl.store(pl.load(x, [0, 0], [1, n]), [0, 0], data)
+    pld.tensor.barrier(sig)
+    return pl.store(pld.tile.remote_load(data, (me + 1) % nr, [0, 0], [1, n]), [0, 0], y)
+    """
+    made = Source(tmp_path, body, dtype="BF16").compile(2, 12)
+    xs = np.arange(24, dtype=np.uint16).reshape(2, 1, 12) + 0x3F80
+    ys = np.zeros_like(xs)
+    made(xs, ys)
+    np.testing.assert_array_equal(ys, xs[::-1])
+
+
+def test_a_physical_tile_may_be_larger_than_the_tensor(tmp_path):
+    body = """
+    t = pl.load(x, [0, 0], [8, 1], valid_shape=[1, 1])
+    return pl.store(t, [0, 0], y)
+    """
+    made = Source(tmp_path, body, x="1, 1", y="1, 1").compile(2, 12)
+    xs, ys = numbers((2, 1, 1)) + 1, np.zeros((2, 1, 1), np.float32)
+    made(xs, ys)
+    np.testing.assert_array_equal(ys, xs)
+
+
+# ---------------------------------------------------------------------------- workers that stay
+
+COUNTING = """
+pld.system.notify(sig, (me + 1) % nr, [0, 0], 1, op=pld.NotifyOp.AtomicAdd)
+pld.system.wait(sig, [0, 0], 1, cmp=pld.WaitCmp.Ge)
+data = pl.store(pl.add(pl.load(data, [0, 0], [1, n]), pl.load(x, [0, 0], [1, n])), [0, 0], data)
+return pl.store(pl.load(data, [0, 0], [1, n]), [0, 0], y)
+"""
+
+
+def three_calls(made, **options):
+    xs, seen = numbers((2, 1, 12)), []
+    with made.prepare(persistent=True, **options) as worker:
+        for _ in range(3):
+            ys = np.zeros_like(xs)
+            worker(xs, ys)
+            seen.append(ys)
+        assert worker._w._next_alloc_id == 1
+    with pytest.raises(RuntimeError, match=r"called after close\(\)"):
+        worker(xs, ys)
+    return xs, seen
+
+
+def test_windows_that_stay_are_zeroed_before_each_call(tmp_path):
+    made = Source(tmp_path, COUNTING).compile(2, 12)
+    xs, seen = three_calls(made)
+    for ys in seen:
+        np.testing.assert_array_equal(ys, xs)
+
+
+def test_windows_that_keep_their_contents_and_a_signal_that_is_left_over(tmp_path):
+    """Without a reset the second call finds the cell at 1: its wait passes at once."""
+    source = Source(tmp_path, COUNTING)
+    made = source.compile(2, 12)
+    xs, seen = three_calls(made, reset_persistent_windows=False)
+    for i, ys in enumerate(seen, 1):
+        np.testing.assert_array_equal(ys, i * xs)
+    fresh, kept = made.verdicts
+    assert fresh.verdict == "proved"
+    assert kept.verdict == "violated"
+    assert source.line("system.wait") in kept.lines
+
+
+def test_credits_that_are_taken_back_serve_any_number_of_calls(tmp_path):
+    body = COUNTING.replace("data = pl", "pld.system.notify(sig, me, [0, 0], -1, op=pld.NotifyOp.AtomicAdd)\ndata = pl", 1)
+    made = Source(tmp_path, body).compile(2, 12)
+    xs, seen = three_calls(made, reset_persistent_windows=False)
+    np.testing.assert_array_equal(seen[2], 3 * xs)
+    assert [v.verdict for v in made.verdicts] == ["proved", "proved"]
+
+
+def test_several_programs_on_one_worker():
+    one, two = (compiled(programs.mesh_allreduce(2), 2) for _ in range(2))
+    xs, ys = numbers((2, 1, programs.SIZE)), np.zeros((2, 1, programs.SIZE), np.float32)
+    with DistributedWorker([one, two]) as worker:
+        with pytest.raises(TypeError, match="ambiguous"):
+            worker(xs, ys)
+        worker.run(two, xs, ys)
+        np.testing.assert_array_equal(ys, total(xs))
+        handle = worker.register(compiled(programs.two_kernels(2), 2))
+        handle(xs, ys)
+        np.testing.assert_array_equal(ys, xs[::-1])
+        assert not handle.closed
+    assert handle.closed
+
+
+# ---------------------------------------------------------------------------- wrong calls
+
+
+@pytest.mark.parametrize(
+    "arguments, message",
+    [
+        ({"device_ids": []}, "device_ids must not be empty"),
+        ({"device_ids": [0, -1]}, "be non-negative"),
+        ({"device_ids": [1, 1]}, "be distinct"),
+        ({"num_sub_workers": -1}, "num_sub_workers"),
+        ({"aicpu_thread_num": 1}, "aicpu_thread_num"),
+    ],
+)
+def test_configurations_that_cannot_be(arguments, message):
+    with pytest.raises(ValueError, match=message):
+        DistributedConfig(**arguments)
+
+
+def test_calls_that_cannot_be():
+    made = compiled(programs.mesh_allreduce(2), 2)
+    xs = numbers((2, 1, programs.SIZE))
+    with pytest.raises(TypeError, match=r"host\(\) takes 2 arguments \(xs: In, ys: Out\), found 3"):
+        made(xs, xs, xs)
+    with pytest.raises(TypeError, match="'xs' must have elements of float32, found float64"):
+        made(xs.astype(np.float64), xs)
+    with pytest.raises(TypeError, match="'ys' is not contiguous"):
+        made(xs, np.zeros((2, 1, 2 * programs.SIZE), np.float32)[:, :, ::2])
+    with pytest.raises(TypeError, match="must be a torch tensor or a numpy array, found list"):
+        made(xs.tolist(), xs)
+    with pytest.raises(ValueError, match=r"parameter 'xs' is \[2, 1, 12\], the argument \[3, 1, 12\]"):
+        made(numbers((3, 1, programs.SIZE)), xs)
+    with pytest.raises(ValueError, match="needs persistent=True"):
+        made.prepare(reset_persistent_windows=True)
+    with pytest.raises(ValueError, match="not sub-workers"):
+        made.prepare(callbacks={"f": print})
+    with pytest.raises(TypeError, match="unexpected keyword argument 'wrong'"):
+        ir.compile(programs.mesh_allreduce(2), wrong=1)
+
+
+def test_a_buffer_is_bytes(tmp_path):
+    source = Source(tmp_path, "return y")
+    text = source.text.replace("pld.alloc_window_buffer([nr, 1], dtype=pl.INT32)", "pld.alloc_window_buffer(nr)")
+    source.path.write_text(text)
+    with pytest.raises(ValueError, match="needs 8 bytes, buffer 'sig_buf' has 2: alloc_window_buffer takes bytes"):
+        source.compile(2, 4)
+
+
+def test_a_buffer_that_no_dispatch_uses(tmp_path):
+    source = Source(tmp_path, "return y")
+    text = source.text.replace("for r in", "extra = pld.alloc_window_buffer(64)\n            for r in")
+    source.path.write_text(text)
+    with pytest.raises(ValueError, match="'extra' is never viewed"):
+        source.compile(2, 4)
+
+
+def test_kernels_that_read_data_to_decide_are_refused_with_a_sentence(tmp_path):
+    body = """
+    for i in pl.range(pl.cast(pl.read(x, [0, 0]), pl.INDEX)):
+        y = pl.store(pl.load(x, [0, 0], [1, n]), [0, 0], y)
+    return y
+    """
+    source = Source(tmp_path, body, dtype="INT32")
+    with pytest.raises(ValueError, match="a bound of a loop depends on a value that the kernel reads from memory") as error:
+        source.compile(2, 4)
+    assert f"{source.path}:{source.line('pl.range(pl.cast')}" in str(error.value)
+
+
+# ---------------------------------------------------------------------------- verdicts
+
+RACY = """
+pl.store(pl.load(x, [0, 0], [1, n]), [0, 0], data)
+return pl.store(pld.tile.remote_load(data, (me + 1) % nr, [0, 0], [1, n]), [0, 0], y)
+"""
+
+
+def test_a_refuted_kernel_runs_with_a_warning_or_not_at_all(tmp_path, monkeypatch, capfd):
+    source = Source(tmp_path, RACY)
+    monkeypatch.setenv("PEAL_CHECK", "warn")
+    made = source.compile(2, 4)
+    told = capfd.readouterr().err
+    assert f"peal: kernel Tested of {source.path}: refuted: data race" in told
+    assert f"(line {source.line('remote_load')})" in told
+    made(numbers((2, 1, 4)), np.zeros((2, 1, 4), np.float32))
+    monkeypatch.setenv("PEAL_CHECK", "error")
+    import peal
+
+    with pytest.raises(peal.Error, match="refuted: data race") as error:
+        source.compile(2, 4)
+    assert error.value.fault == "wrong"
+    monkeypatch.setenv("PEAL_CHECK", "off")
+    assert source.compile(2, 4).verdicts == [None]
+    monkeypatch.setenv("PEAL_CHECK", "maybe")
+    with pytest.raises(peal.Error, match="PEAL_CHECK: expected one of warn, error, off; found 'maybe'"):
+        source.compile(2, 4)
+
+
+def test_a_run_ends_with_one_line(tmp_path):
+    script = tmp_path / "main.py"
+    script.write_text(
+        textwrap.dedent(
+            f"""
+            import sys
+            sys.path.insert(0, {str(Path(__file__).parent)!r})
+            import numpy as np, programs
+            from frame import compiled
+            made = compiled(programs.mesh_allreduce(2), 2)
+            made(np.ones((2, 1, 12), np.float32))
+            """
+        )
+    )
+    done = subprocess.run([sys.executable, "-B", script], capture_output=True, text=True, env=os.environ, check=True)
+    assert done.stdout == ""
+    assert done.stderr == "peal: 1 kernels proved, 0 refuted, 0 for this input only\n"
+
+
+def test_kernels_are_written_where_programs_are_built(tmp_path, monkeypatch):
+    monkeypatch.setenv("PYPTO_PROG_BUILD_DIR", str(tmp_path))
+    made = compiled(programs.mesh_allreduce(2), 2)
+    assert isinstance(made, DistributedCompiledProgram)
+    assert made.output_dir.parent == tmp_path
+    assert (made.output_dir / "MeshAllreduce.peal").read_text().startswith("kernel MeshAllreduce(")
+
+
+def test_run_configurations():
+    config = RunConfig(platform="a2a3sim", dump_passes=True)
+    assert (config.platform, config.rtol, config.distributed_config) == ("a2a3sim", 1e-5, None)
+    with pytest.raises(TypeError, match="unexpected keyword argument 'wrong'"):
+        RunConfig(wrong=1)
