@@ -8,7 +8,7 @@ SOURCES = $(shell find include src tests bench examples -name '*.hpp' -o -name '
 # $(call build,preset,options,targets) configures and builds.
 build = cmake --preset $(1) $(2) >/dev/null && cmake --build --preset $(1) $(3)
 
-.PHONY: help run test python test-asan test-tsan test-stress test-storm fuzz check-soundness bench bench-quick bench-noise bench-kernels bench-compile bench-check bench-pto bench-wait bench-worker bench-death format style clang lint lint-changed clean
+.PHONY: help run test python test-torch test-asan test-tsan test-stress test-storm fuzz check-soundness bench bench-quick bench-noise bench-kernels bench-compile bench-check bench-pto bench-wait bench-worker bench-death format style clang lint lint-changed clean
 
 help: ## show this list
 	@sed -n 's/^\([a-z-]*\):.* ## \(.*\)/make \1\t\2/p' Makefile | expand -t 20
@@ -28,6 +28,12 @@ test: ## check the style, build and run all tests
 python: ## build the Python package; PYTHONPATH=build/python uses it
 	@tools/install-packages core python
 	@$(call build,release,,--target peal_python peal_cli)
+
+test-torch: ## run the tests of other projects' Python on tensors of torch, which is large
+	@tools/install-packages core python torch
+	@$(call build,release,,--target peal_python peal_cli)
+	@cd tests/python && PYTHONPATH=$(CURDIR)/build/python:$(CURDIR)/build/python/compat PEAL_PROOFS=off \
+	    /usr/bin/python3 -B -m pytest -q -p no:cacheprovider compat/*/torch_*.py
 
 test-asan: ## run all tests with the address and undefined behaviour sanitizers
 	@tools/install-packages core tests

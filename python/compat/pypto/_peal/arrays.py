@@ -39,6 +39,11 @@ def part(value, offset, count, dtype):
     return peal.bits(flat, dtype.peal) if is_bits else flat
 
 
+def scratch(count, dtype):
+    """Memory that nobody asks for."""
+    return part(numpy.zeros(count, dtype=dtype.numpy or "uint16"), 0, count, dtype)
+
+
 def zeros(shape, dtype, like):
     if is_torch(like):
         import torch

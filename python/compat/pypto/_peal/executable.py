@@ -45,7 +45,10 @@ class Kernel:
                     row.append(windows[name])
                 else:
                     source = param.source[rank]
-                    row.append(arrays.part(values[source.index], source.offset, param.elements, param.dtype))
+                    if source is None:  # another rank's: this one does not touch it
+                        row.append(arrays.scratch(param.elements, param.dtype))
+                    else:
+                        row.append(arrays.part(values[source.index], source.offset, param.elements, param.dtype))
             lists.append(row)
         return lists
 

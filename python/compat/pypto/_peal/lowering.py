@@ -86,8 +86,6 @@ class Lowering(Emitter):
         by_rank = [None] * self.nranks
         for rank, part in zip(members, parts):
             by_rank[rank] = part
-        if None in by_rank:  # the others have a part of their own, of which they touch nothing
-            by_rank = [p if p is not None else parts[0] for p in by_rank]
         return self.tensor(by_rank, span)
 
     def number_of(self, parts, members):

@@ -175,3 +175,112 @@ class DynamicAllgather:
         return ys
 
 
+
+
+def pairs(n=SIZE):
+    """Devices 0, 1 and 1, 2 share windows: two domains, and device 1 is in both with another rank."""
+
+    @pl.program
+    class Pairs:
+        @pl.function(type=pl.FunctionType.InCore)
+        def swap(
+            self,
+            x: pl.Tensor[[1, n], pl.FP32],
+            y: pl.Out[pl.Tensor[[1, n], pl.FP32]],
+            data: pld.DistributedTensor[[1, n], pl.FP32],
+            sig: pl.InOut[pld.DistributedTensor[[2, 1], pl.INT32]],
+        ):
+            me = pld.rank(pld.get_comm_ctx(data))
+            pld.tensor.put(data, 1 - me, x)
+            pld.tensor.barrier(sig)
+            return pl.store(pl.load(data, [0, 0], [1, n]), [0, 0], y)
+
+        @pl.function(type=pl.FunctionType.Orchestration)
+        def chip(
+            self,
+            x: pl.Tensor[[1, n], pl.FP32],
+            y: pl.Out[pl.Tensor[[1, n], pl.FP32]],
+            data: pld.DistributedTensor[[1, n], pl.FP32],
+            sig: pl.InOut[pld.DistributedTensor[[2, 1], pl.INT32]],
+        ):
+            return self.swap(x, y, data, sig)
+
+        @pl.function(level=pl.Level.HOST, role=pl.Role.Orchestrator)
+        def host(
+            self,
+            xs: pl.Tensor[[4, 1, n], pl.FP32],
+            left: pl.Out[pl.Tensor[[4, 1, n], pl.FP32]],
+            right: pl.Out[pl.Tensor[[4, 1, n], pl.FP32]],
+        ):
+            a = pld.alloc_window_buffer(n * pl.FP32.get_byte())
+            a_sig = pld.alloc_window_buffer(2 * pl.INT32.get_byte())
+            b = pld.alloc_window_buffer(n * pl.FP32.get_byte())
+            b_sig = pld.alloc_window_buffer(2 * pl.INT32.get_byte())
+            for r in pl.range(2):
+                w = pld.window(a, [1, n], dtype=pl.FP32)
+                s = pld.window(a_sig, [2, 1], dtype=pl.INT32)
+                self.chip(xs[r], left[r], w, s, device=r)
+            for r in pl.range(1, 3):
+                w2 = pld.window(b, [1, n], dtype=pl.FP32)
+                s2 = pld.window(b_sig, [2, 1], dtype=pl.INT32)
+                self.chip(xs[r], right[r], w2, s2, device=r)
+            return left, right
+
+    return Pairs
+
+
+def two_roles(n=SIZE):
+    """Device 0 sends and device 1 receives: other functions on each."""
+
+    @pl.program
+    class TwoRoles:
+        @pl.function(type=pl.FunctionType.InCore)
+        def send(
+            self,
+            x: pl.Tensor[[1, n], pl.FP32],
+            data: pld.DistributedTensor[[1, n], pl.FP32],
+            sig: pl.InOut[pld.DistributedTensor[[1, 1], pl.INT32]],
+        ):
+            pld.tensor.put(data, 1, x)
+            pld.system.notify(sig, 1, [0, 0], 1, op=pld.NotifyOp.Set)
+
+        @pl.function(type=pl.FunctionType.InCore)
+        def receive(
+            self,
+            y: pl.Out[pl.Tensor[[1, n], pl.FP32]],
+            data: pld.DistributedTensor[[1, n], pl.FP32],
+            sig: pl.InOut[pld.DistributedTensor[[1, 1], pl.INT32]],
+        ):
+            pld.system.wait(sig, [0, 0], 1, cmp=pld.WaitCmp.Ge)
+            pld.tensor.get(y, 1, data)
+            return y
+
+        @pl.function(type=pl.FunctionType.Orchestration)
+        def sender(
+            self,
+            x: pl.Tensor[[1, n], pl.FP32],
+            data: pld.DistributedTensor[[1, n], pl.FP32],
+            sig: pl.InOut[pld.DistributedTensor[[1, 1], pl.INT32]],
+        ):
+            self.send(x, data, sig)
+
+        @pl.function(type=pl.FunctionType.Orchestration)
+        def receiver(
+            self,
+            y: pl.Out[pl.Tensor[[1, n], pl.FP32]],
+            data: pld.DistributedTensor[[1, n], pl.FP32],
+            sig: pl.InOut[pld.DistributedTensor[[1, 1], pl.INT32]],
+        ):
+            return self.receive(y, data, sig)
+
+        @pl.function(level=pl.Level.HOST, role=pl.Role.Orchestrator)
+        def host(self, x: pl.Tensor[[1, n], pl.FP32], y: pl.Out[pl.Tensor[[1, n], pl.FP32]]):
+            data_buf = pld.alloc_window_buffer(n * pl.FP32.get_byte())
+            sig_buf = pld.alloc_window_buffer(pl.INT32.get_byte())
+            data = pld.window(data_buf, [1, n], dtype=pl.FP32)
+            sig = pld.window(sig_buf, [1, 1], dtype=pl.INT32)
+            self.receiver(y, data, sig, device=1)
+            self.sender(x, data, sig, device=0)
+            return y
+
+    return TwoRoles

@@ -298,3 +298,32 @@ def test_run_configurations():
     assert (config.platform, config.rtol, config.distributed_config) == ("a2a3sim", 1e-5, None)
     with pytest.raises(TypeError, match="unexpected keyword argument 'wrong'"):
         RunConfig(wrong=1)
+
+
+# ---------------------------------------------------------------------------- domains
+
+
+def test_a_device_in_two_domains_has_a_rank_in_each():
+    made = compiled(programs.pairs(), 4)
+    xs = numbers((4, 1, programs.SIZE)) + 10
+    left, right = np.zeros_like(xs), np.zeros_like(xs)
+    for _ in range(2):
+        made(xs, left, right)
+        np.testing.assert_array_equal(left[:2], xs[1::-1])
+        np.testing.assert_array_equal(right[1:3], xs[2:0:-1])
+        assert not left[2:].any() and not right[0].any() and not right[3].any()
+    assert [v.verdict for v in made.verdicts] == ["proved", "proved"]
+
+
+def test_a_dispatch_to_a_device_that_is_not_there():
+    with pytest.raises(ValueError, match="there is no device 2: the call has 2"):
+        compiled(programs.pairs(), 2)
+
+
+def test_devices_with_functions_of_their_own_run_beside_each_other():
+    """The receiver is dispatched first and waits for the sender."""
+    made = compiled(programs.two_roles(), 2)
+    xs, ys = numbers((1, programs.SIZE)) + 10, np.zeros((1, programs.SIZE), np.float32)
+    made(xs, ys)
+    np.testing.assert_array_equal(ys, xs)
+    assert [v.verdict for v in made.verdicts] == ["proved"]
