@@ -189,9 +189,10 @@ class Emitter:
         return [self.whole(e, what) for e in expr.elements]
 
     def loaded(self, memory, run, valid, peer, at):
-        op, head = "tile.load", [memory.var]
+        source = self.source(memory, run.span)
+        op, head = "tile.load", [source]
         if peer is not None:
-            op, head = "pld.tile.remote_load", [memory.var, self.expression(peer)]
+            op, head = "pld.tile.remote_load", [source, self.expression(peer)]
         call = ir.call(op, [*head, *run.operands(self)], [], at)
         return Tile(self.bind("tile" if peer is None else "recv", call, at), memory.dtype, list(valid))
 
@@ -211,7 +212,7 @@ class Emitter:
     def store(self, expr, at):
         tile, memory = self.tile(expr.args[0]), self.memory(expr.args[2])
         run = self.region(memory, tile, self.numbers(expr.args[1], "an offset"), expr.span)
-        self.emit(ir.eval(ir.call("tile.store", [tile.var, memory.var, *run.place(self)], [], at), at))
+        self.emit(ir.eval(ir.call("tile.store", [tile.var, self.target(memory, expr.span), *run.place(self)], [], at), at))
         return memory
 
     def remote_store(self, expr, at):
@@ -219,7 +220,7 @@ class Emitter:
         peer = self.expression(self.whole(expr.args[2], "the peer"))
         run = self.region(window, tile, self.numbers(expr.args[3], "an offset"), expr.span)
         op = "pld.tile.remote_add" if is_atomic(expr) else "pld.tile.remote_store"
-        self.emit(ir.eval(ir.call(op, [tile.var, window.var, peer, *run.place(self)], [], at), at))
+        self.emit(ir.eval(ir.call(op, [tile.var, self.target(window, expr.span), peer, *run.place(self)], [], at), at))
 
     def elementwise(self, expr, kind):
         a = self.tile(expr.args[0])
@@ -265,7 +266,7 @@ class Emitter:
         if value.dtype != memory.dtype:
             raise CompileError(f"pl.write: a value of {value.dtype} into memory of {memory.dtype}", expr.span)
         run = run_of(self, memory, offsets, [1] * len(offsets), expr.span)
-        self.emit(ir.eval(ir.call("tile.store", [value.var, memory.var, *run.place(self)], [], at), at))
+        self.emit(ir.eval(ir.call("tile.store", [value.var, self.target(memory, expr.span), *run.place(self)], [], at), at))
 
     def slice(self, expr, at):
         memory = self.memory(expr.args[0])
@@ -299,14 +300,16 @@ class Emitter:
             if side.param.kind != "window":
                 refuse("the peer's side must be a window", expr.span)
 
+        into, source_var = self.target(dst, expr.span), self.source(src, expr.span)
+
         def one(row):
             to = self.expression(self.add(there.offset, self.mul(row, there.stride)))
             source = self.expression(self.add(here.offset, self.mul(row, here.stride)))
             count = self.expression(there.count)
             if is_put:
                 op = "pld.tensor.put_add" if is_atomic(expr) else "pld.tensor.put"
-                return ir.call(op, [dst.var, peer, to, src.var, source, count], [], at)
-            return ir.call("pld.tensor.get", [dst.var, to, src.var, peer, source, count], [], at)
+                return ir.call(op, [into, peer, to, source_var, source, count], [], at)
+            return ir.call("pld.tensor.get", [into, to, source_var, peer, source, count], [], at)
 
         if isinstance(there.rows, int) and there.rows == 1:
             self.emit(ir.eval(one(0), at))
@@ -325,23 +328,53 @@ class Emitter:
         peer = self.expression(self.whole(expr.args[1], "the peer"))
         value = self.expression(self.whole(expr.args[3], "the value of a notify"))
         word = "set" if expr.kwargs["op"] == NotifyOp.Set else "add"
-        operands = [target.var, peer, self.cell(target, expr.args[2], expr.span), value]
+        cell = self.cell(target, expr.args[2], expr.span)
+        self.mirror(target, peer, cell, value, word, at)
+        operands = [self.cells(target, expr.span), peer, cell, value]
         self.emit(ir.eval(ir.call("pld.system.notify", operands, [("op", word)], at), at))
 
     def wait(self, expr, at):
         signal = self.memory(expr.args[0])
         value = self.expression(self.whole(expr.args[2], "the value of a wait"))
         word = "eq" if expr.kwargs["cmp"] == WaitCmp.Eq else "ge"
-        operands = [signal.var, self.cell(signal, expr.args[1], expr.span), value]
+        operands = [self.cells(signal, expr.span), self.cell(signal, expr.args[1], expr.span), value]
         self.emit(ir.eval(ir.call("pld.system.wait", operands, [("cmp", word)], at), at))
 
     def context(self, expr, at):
         self.memory(expr.args[0])
         return Context()
 
+    # ---- cells that are also read as data
+    #
+    # What is read comes from a window beside the cells, in which every notify leaves the same value before it rings. So a
+    # read that notifies are ordered with finds what the cell holds, and one that they are not ordered with is a race.
+
+    def source(self, memory, span):
+        """The variable of memory that is read as data."""
+        memory.param.read_at = memory.param.read_at or span
+        return self.values_of(memory.param).var if memory.param.name in self.mirrored else memory.var
+
+    def target(self, memory, span):
+        """The variable of memory that is written as data."""
+        memory.param.written_at = memory.param.written_at or span
+        return memory.var
+
+    def cells(self, memory, span):
+        """The variable of memory whose cells are rung or awaited."""
+        memory.param.signal_at = memory.param.signal_at or span
+        return memory.var
+
+    def mirror(self, memory, peer, cell, value, word, at):
+        if memory.param.name not in self.mirrored:
+            return
+        number = ir.call("tile.full", [value, ir.integer(1)], [("element", memory.dtype.peal)], at)
+        op = "pld.tile.remote_store" if word == "set" else "pld.tile.remote_add"
+        operands = [self.bind("value", number, at), self.values_of(memory.param).var, peer, cell]
+        self.emit(ir.eval(ir.call(op, operands, [], at), at))
+
     # ---- collectives
 
-    def target(self, expr):
+    def whole_window(self, expr):
         """All of a window: collectives work on nothing less."""
         memory = self.memory(expr)
         count = 1
@@ -351,6 +384,8 @@ class Emitter:
             refuse(
                 f"a collective works on a whole window: this view has {count} elements of {memory.param.elements}", expr.span
             )
+        self.source(memory, expr.span)
+        self.target(memory, expr.span)
         return memory
 
     def rows(self, memory, span):
@@ -376,7 +411,7 @@ class Emitter:
         self.emit(ir.eval(ir.call("pld.system.barrier", [cells], [("recipe", "mesh")], at), at))
 
     def allreduce(self, expr, at):
-        target = self.target(expr.args[0])
+        target = self.whole_window(expr.args[0])
         mode = expr.kwargs["mode"]
         if mode == "ring" and self.memory(expr.args[1]).shape[1] != self.nranks:
             found = self.memory(expr.args[1]).shape
@@ -391,7 +426,7 @@ class Emitter:
         return memory
 
     def broadcast(self, expr, at):
-        target, root = self.target(expr.args[0]), expr.kwargs["root"]
+        target, root = self.whole_window(expr.args[0]), expr.kwargs["root"]
         if root >= self.nranks:
             raise CompileError(f"root ({root}) must be a valid rank in [0, {self.nranks})", expr.span)
         operands = [target.var, self.signal(expr.args[1]), ir.integer(root)]
@@ -399,14 +434,14 @@ class Emitter:
         return target
 
     def reduce_scatter(self, expr, at):
-        target = self.target(expr.args[0])
+        target = self.whole_window(expr.args[0])
         self.rows(target, expr.span)
         words = [("op", "sum"), ("recipe", "mesh")]
         self.collective("pld.tensor.reduce_scatter", [target.var, self.signal(expr.args[1])], words, at)
         return target
 
     def allgather(self, expr, at):
-        target = self.target(expr.args[1])
+        target = self.whole_window(expr.args[1])
         n = self.rows(target, expr.span)
         tile = self.tile(expr.args[0])
         count = 1
@@ -420,12 +455,12 @@ class Emitter:
         return target
 
     def all_to_all(self, expr, at):
-        source, target = self.memory(expr.args[0]), self.target(expr.args[1])
+        source, target = self.memory(expr.args[0]), self.whole_window(expr.args[1])
         self.rows(target, expr.span)
         if source.shape != target.shape or source.param is target.param:
             raise CompileError(f"input has shape {source.shape}, target {target.shape}: two windows or tensors of one shape", expr.span)
         count = ir.integer(target.param.elements)
-        operands = [target.var, ir.integer(0), source.var, ir.integer(source.offset), count]
+        operands = [target.var, ir.integer(0), self.source(source, expr.span), ir.integer(source.offset), count]
         self.emit(ir.eval(ir.call("tensor.copy", operands, [], at), at))
         self.collective("pld.tensor.all_to_all", [target.var, self.signal(expr.args[2])], [("recipe", "mesh")], at)
         return target

@@ -17,7 +17,7 @@ class Kernel:
     """One stage: its plans, and what its parameters are bound to."""
 
     def __init__(self, program, stage, directions, filename, text):
-        lowering = Lowering(program, stage, directions)
+        lowering = Lowering.of(program, stage, directions)
         try:
             self.name, self.program = lowering.kernel(filename, text)
             tables = {p.name: p.source for p in lowering.params if p.kind == "table"}
@@ -69,7 +69,13 @@ class Executable:
         self.domains = {}  # devices -> the windows that their kernels share
         for kernel in self.kernels:
             windows = self.domains.setdefault(tuple(kernel.devices), {})
-            windows.update({w.name: w for w in kernel.windows})
+            for window in kernel.windows:
+                known = windows.setdefault(window.name, window)
+                if (known.cells, list(known.shape)) != (window.cells, list(window.shape)):
+                    raise CompileError(
+                        f"window buffer '{window.name}' holds signals in one dispatch and data in another, with those of "
+                        "another domain in between, which is not supported"
+                    )
         self.verdicts = []
         for devices in self.domains:
             mine = [k for k in self.kernels if tuple(k.devices) == devices]

@@ -19,23 +19,54 @@ class Param:
     def __init__(self, name, type, direction, kind, source):
         self.name, self.var = name, ir.variable(name, type)
         self.direction, self.kind, self.source = direction, kind, source
+        self.read_at = self.written_at = self.signal_at = None  # where it is first used as data, and as signals
 
 
 class Lowering(Emitter):
-    def __init__(self, program, stage, directions):
-        self.program, self.stage, self.directions = program, stage, directions
+    def __init__(self, program, stage, directions, mirrored=frozenset()):
+        self.program, self.stage, self.directions, self.mirrored = program, stage, directions, mirrored
         super().__init__(len(stage.devices))
         self.params = []
-        self.tensors, self.windows, self.cells = {}, {}, {}
-        self.tables = {}
+        self.tensors, self.windows, self.collective_cells = {}, {}, {}
+        self.tables, self.mirrors = {}, {}
         for buffer in stage.buffers():
             self.windows[id(buffer)] = self.window_param(buffer.name, buffer.dtype, buffer.elements, buffer)
 
-    def kernel(self, filename, text):
-        name = self.fresh(self.program.name)
-        body = []
+    @staticmethod
+    def of(program, stage, directions):
+        """With a mirror for each signal that is also read as data."""
+        mirrored = frozenset()
+        while True:
+            made = Lowering(program, stage, directions, mirrored)
+            made.lower()
+            found = made.read_signals()
+            if found <= mirrored:
+                return made
+            mirrored |= found
+
+    def lower(self):
+        self.name = self.fresh(self.program.name)
+        self.body = []
         for step in self.stage.steps:
-            self.step(step, body)
+            self.step(step, self.body)
+
+    def read_signals(self):
+        found = set()
+        for param in self.params:
+            if param.signal_at is None:
+                continue
+            if param.written_at is not None:
+                refuse(
+                    f"window buffer '{param.name}' holds signals ({param.signal_at}) and is written as data here, "
+                    "which is not supported: signals change by notify",
+                    param.written_at,
+                )
+            if param.read_at is not None:
+                found.add(param.name)
+        return found
+
+    def kernel(self, filename, text):
+        name, body = self.name, self.body
         params = [(p.var, p.direction) for p in self.params]
         made = ir.program(name, params, body, self.stage.steps[0].span.at(), filename, text)
         return name, made
@@ -52,10 +83,16 @@ class Lowering(Emitter):
     def cells_of(self, memory):
         """The cells that the collectives on a signal use: its own stay as they are, zero."""
         key = id(memory.param)
-        if key not in self.cells:
+        if key not in self.collective_cells:
             buffer = memory.param.source
-            self.cells[key] = self.window_param(f"{buffer.name}_cells", buffer.dtype, self.nranks, None)
-        return self.cells[key].var
+            self.collective_cells[key] = self.window_param(f"{buffer.name}_cells", buffer.dtype, self.nranks, None)
+        return self.collective_cells[key].var
+
+    def values_of(self, param):
+        """The window beside a signal that holds what its cells hold."""
+        if param.name not in self.mirrors:
+            self.mirrors[param.name] = self.window_param(f"{param.name}_values", param.dtype, param.elements, None)
+        return self.mirrors[param.name]
 
     def tensor(self, parts, span):
         """One argument of each rank, as a parameter."""

@@ -237,6 +237,47 @@ return y
         ],
         dtype="INT32",
     ),
+    "cells_read": Kernel(
+        """
+right = (me + 1) % nr
+left = (me + nr - 1) % nr
+pld.system.notify(sig, right, [me, 0], me + 5, op=pld.NotifyOp.Set)
+pld.system.wait(sig, [left, 0], 1, cmp=pld.WaitCmp.Ge)
+pl.write(y, [0, 0], pl.read(sig, [left, 0]))
+pld.system.notify(sig, me, [left, 0], -2, op=pld.NotifyOp.AtomicAdd)
+pl.write(y, [0, 1], pl.read(sig, [left, 0]))
+return y
+""",
+        lambda xs: cells_of(xs),
+        [
+            ("sig, [left, 0], 1, cmp", "sig, [left, 0], 0, cmp", "data_race", "[0, 0], pl.read(sig"),
+            ("right, [me, 0], me + 5", "right, [right, 0], me + 5", "deadlock", "system.wait"),
+            ("sig, me, [left, 0], -2", "sig, right, [me, 0], -2", "data_race", "[me, 0], -2"),
+        ],
+        ranks=(2, 3, 4),
+        dtype="INT32",
+    ),
+    "counts_read": Kernel(
+        """
+pld.system.notify(sig, 0, [1, 0], me + 1, op=pld.NotifyOp.AtomicAdd)
+pld.system.notify(sig, 0, [0, 0], 1, op=pld.NotifyOp.AtomicAdd)
+if me == 0:
+    pld.system.wait(sig, [0, 0], nr, cmp=pld.WaitCmp.Ge)
+    t = pl.load(sig, [0, 0], [2, 1])
+    y = pl.store(t, [0, 0], y)
+return y
+""",
+        lambda xs: counts_of(xs),
+        [
+            ("[0, 0], nr, cmp", "[0, 0], nr - 1, cmp", "data_race", "pl.load(sig"),
+            ("[0, 0], nr, cmp", "[0, 0], nr + 1, cmp", "deadlock", "nr + 1, cmp"),
+            ("[1, 0], me + 1, op=pld.NotifyOp.AtomicAdd", "[1, 0], me + 1, op=pld.NotifyOp.Set", "data_race", "me + 1"),
+        ],
+        ranks=(2, 3, 4),
+        y="2, 1",
+        sig="nr + 1, 1",
+        dtype="INT32",
+    ),
     "credits": Kernel(
         """
 right = (me + 1) % nr
@@ -256,6 +297,19 @@ return pl.store(pl.load(x, [0, 0], [1, n]), [0, 0], y)
         ranks=(2, 3),
     ),
 }
+
+
+def cells_of(xs):
+    ys = np.zeros_like(xs)
+    ys[:, 0, 0] = np.roll(np.arange(len(xs)), 1) + 5
+    ys[:, 0, 1] = ys[:, 0, 0] - 2
+    return ys
+
+
+def counts_of(xs):
+    ys = np.zeros((len(xs), 2, 1), xs.dtype)
+    ys[0, :, 0] = len(xs), len(xs) * (len(xs) + 1) // 2
+    return ys
 
 
 def shifted_region(xs):

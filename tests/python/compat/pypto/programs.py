@@ -284,3 +284,55 @@ def two_roles(n=SIZE):
             return y
 
     return TwoRoles
+
+
+def total_and_own(nr, op: pld.ReduceOp, dtype, n=SIZE):
+    """Two results; the reduction and the element type are captured."""
+
+    @pl.program
+    class TotalAndOwn:
+        @pl.function(type=pl.FunctionType.InCore)
+        def kernel(
+            self,
+            x: pl.Tensor[[1, n], dtype],
+            total: pl.Out[pl.Tensor[[1, n], dtype]],
+            own: pl.Out[pl.Tensor[[1, n], dtype]],
+            data: pld.DistributedTensor[[1, n], dtype],
+            sig: pl.InOut[pld.DistributedTensor[[nr, 1], pl.INT32]],
+        ) -> tuple[pl.Tensor[[1, n], dtype], pl.Tensor[[1, n], dtype]]:
+            mine = pl.load(x, [0, 0], [1, n])
+            data = pl.store(mine, [0, 0], data)
+            data = pld.tensor.allreduce(data, sig, op=op)
+            total = pl.store(pl.load(data, [0, 0], [1, n]), [0, 0], total)
+            own = pl.store(pl.mul(mine, 2.0), [0, 0], own)
+            return total, own
+
+        @pl.function(type=pl.FunctionType.Orchestration)
+        def chip(
+            self,
+            x: pl.Tensor[[1, n], dtype],
+            total: pl.Out[pl.Tensor[[1, n], dtype]],
+            own: pl.Out[pl.Tensor[[1, n], dtype]],
+            data: pld.DistributedTensor[[1, n], dtype],
+            sig: pl.InOut[pld.DistributedTensor[[nr, 1], pl.INT32]],
+        ) -> tuple[pl.Tensor[[1, n], dtype], pl.Tensor[[1, n], dtype]]:
+            total, own = self.kernel(x, total, own, data, sig)
+            return total, own
+
+        @pl.function(level=pl.Level.HOST, role=pl.Role.Orchestrator)
+        def host(
+            self,
+            xs: pl.Tensor[[nr, 1, n], dtype],
+            totals: pl.Out[pl.Tensor[[nr, 1, n], dtype]],
+            owns: pl.Out[pl.Tensor[[nr, 1, n], dtype]],
+        ) -> tuple[pl.Tensor[[nr, 1, n], dtype], pl.Tensor[[nr, 1, n], dtype]]:
+            nbytes = n * dtype.get_byte()
+            data_buf = pld.alloc_window_buffer(nbytes)
+            sig_buf = pld.alloc_window_buffer(nr * pl.INT32.get_byte())
+            for r in pl.range(pld.world_size()):
+                data = pld.window(data_buf, [1, n], dtype=dtype)
+                sig = pld.window(sig_buf, [nr, 1], dtype=pl.INT32)
+                self.chip(xs[r], totals[r], owns[r], data, sig, device=r)
+            return totals, owns
+
+    return TotalAndOwn

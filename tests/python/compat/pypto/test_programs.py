@@ -9,6 +9,8 @@ from pathlib import Path
 
 import numpy as np
 import programs
+import pypto.language as pl
+import pypto.language.distributed as pld
 import pytest
 from frame import Source, compiled, numbers
 from pypto import ir
@@ -56,6 +58,15 @@ def test_two_kernels_under_one_orchestration_run_in_order():
     made(xs, ys)
     np.testing.assert_array_equal(ys, np.roll(xs, 1, axis=0))
     assert [v.verdict for v in made.verdicts] == ["proved"]
+
+
+@pytest.mark.parametrize("op, golden", [(pld.ReduceOp.Max, np.max), (pld.ReduceOp.Sum, np.sum)])
+def test_tuples_and_captured_words(op, golden):
+    made = compiled(programs.total_and_own(3, op, pl.FP32), 3)
+    xs = numbers((3, 1, programs.SIZE))
+    total_of, own = made(xs)
+    np.testing.assert_array_equal(total_of, np.broadcast_to(golden(xs, axis=0), xs.shape))
+    np.testing.assert_array_equal(own, 2 * xs)
 
 
 def test_what_no_kernel_writes_stays_as_it_was(tmp_path):
@@ -237,6 +248,17 @@ def test_kernels_that_read_data_to_decide_are_refused_with_a_sentence(tmp_path):
     assert f"{source.path}:{source.line('pl.range(pl.cast')}" in str(error.value)
 
 
+def test_a_signal_that_is_stored_to_is_refused(tmp_path):
+    body = """
+    pld.system.notify(sig, me, [0, 0], 1, op=pld.NotifyOp.AtomicAdd)
+    pl.write(sig, [0, 0], 0)
+    return y
+    """
+    source = Source(tmp_path, body)
+    with pytest.raises(ValueError, match=f"{source.path}:{source.line('pl.write')}:.* 'sig_buf' holds signals"):
+        source.compile(2, 4)
+
+
 # ---------------------------------------------------------------------------- verdicts
 
 RACY = """
@@ -298,6 +320,25 @@ def test_run_configurations():
     assert (config.platform, config.rtol, config.distributed_config) == ("a2a3sim", 1e-5, None)
     with pytest.raises(TypeError, match="unexpected keyword argument 'wrong'"):
         RunConfig(wrong=1)
+
+
+RING_GET = """
+pl.store(pl.load(x, [0, 0], [1, n]), [0, 0], data)
+pld.system.notify(sig, (me + 1) % nr, [0, 0], 1, op=pld.NotifyOp.AtomicAdd)
+pld.system.wait(sig, [0, 0], 1, cmp=pld.WaitCmp.Ge)
+pld.tensor.get(y, (me + 1) % nr, data)
+return y
+"""
+
+
+@pytest.mark.parametrize("nr, verdict", [(2, "proved"), (3, "violated")])
+def test_a_ring_of_gets_is_ordered_between_two_ranks_only(tmp_path, nr, verdict):
+    """Each rank waits for its writer, and reads the other neighbour: with two ranks they are one."""
+    source = Source(tmp_path, RING_GET)
+    [found] = source.compile(nr, 4).verdicts
+    assert found.verdict == verdict
+    if verdict == "violated":
+        assert found.lines == [source.line("pl.store(pl.load(x"), source.line("tensor.get")]
 
 
 # ---------------------------------------------------------------------------- domains
