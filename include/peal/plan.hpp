@@ -4,7 +4,8 @@
 // consumes them, and nothing in a plan says who made it.
 //
 // Rank, rank count, sizes and types are known, so there is no control flow. Two things stay open
-// until a plan runs: where its buffers are, and the generation of each signal buffer.
+// until a plan runs: where its buffers are, and the generation of each signal buffer, which also
+// says which call's turn it is.
 #pragma once
 
 #include <cstdint>
@@ -53,7 +54,13 @@ inline constexpr std::uint16_t kTile = 0xffff;  // Range::buffer of tile memory
 // Bytes [offset, offset + length) of one buffer. `rank` says whose window; for arguments and tiles
 // it is the plan's own rank. Each lane has tile memory of its own.
 struct Range {
+    constexpr Range() = default;
+    constexpr Range(std::uint16_t buffer, std::int32_t rank, std::uint64_t offset,
+                    std::uint64_t length, std::uint16_t shift = 0)
+        : buffer(buffer), shift(shift), rank(rank), offset(offset), length(length) {}
+
     std::uint16_t buffer = kTile;
+    std::uint16_t shift = 0;  // 0: none; otherwise it moves by Turns::shifts[shift - 1]
     std::int32_t rank = 0;
     std::uint64_t offset = 0;
     std::uint64_t length = 0;
@@ -216,6 +223,24 @@ struct Instruction {
 
 // ---------------------------------------------------------------------------- the plan
 
+// By how many bytes ranges of one buffer are moved on in each turn; the least is 0.
+struct Shift {
+    std::uint16_t buffer = 0;
+    std::vector<std::uint64_t> by;  // Turns::count of them
+    bool operator==(const Shift&) const = default;
+};
+
+// Calls that take turns: a plan may use one half of a window in every other call and the other half
+// in between. A call of generation g is in turn g / every % count. One that does the same in all
+// calls has one turn.
+struct Turns {
+    std::uint16_t signal = 0;  // whose generation
+    std::int64_t every = 1;
+    std::uint32_t count = 1;
+    std::vector<Shift> shifts;
+    bool operator==(const Turns&) const = default;
+};
+
 namespace plan {
 struct PlanNotes;
 }  // namespace plan
@@ -237,6 +262,7 @@ struct Plan {
     // By how much each signal buffer's generation moves on at the end of a call; one entry per
     // buffer, 0 for those that are not signals. The same on every rank.
     std::vector<std::int64_t> advance;
+    Turns turns;
     SourcePtr source;  // what `line` refers to; may be null
     // Declared shapes and rounds of loops, for messages; may be null. Files of plans do not have
     // it.

@@ -18,6 +18,7 @@
 #include "check/redundant.hpp"
 #include "check/schedule.hpp"
 #include "check/static_rules.hpp"
+#include "check/steps.hpp"
 #include "peal/error.hpp"
 
 namespace peal {
@@ -141,19 +142,27 @@ int rounds_to_settle(const std::vector<CheckStage>& stages) {
     for (const CheckStage& stage : stages) {
         for (const Plan& plan : *stage.plans) instructions += plan.instructions.size() + 2;
     }
-    const std::uint64_t rounds = stages.front().plans->size() + kRoundsToCompare;
+    const std::uint64_t rounds =
+        (stages.front().plans->size() + kRoundsToCompare) * rounds_of_turns(stages);
     return instructions * rounds <= kMostInstructions ? static_cast<int>(rounds) : 0;
 }
+
+// Turns that take longer to come again are not followed to their end.
+constexpr std::uint64_t kMostRounds = 1000;
 
 // What depends on the interleaving.
 void run(const std::vector<CheckStage>& stages, const CheckOptions& options, Meter& meter,
          CheckReport& report) {
     const bool wants_any = options.any_calls && !options.explore;
-    const auto few = static_cast<int>(kRoundsToCompare);
+    const std::uint64_t few = std::uint64_t{kRoundsToCompare} * rounds_of_turns(stages);
     bool may_settle = false;
     bool is_answered = false;
-    if (wants_any && options.calls != few) {
-        if (shows_any(stages, few, options, meter, report, may_settle)) return;
+    if (wants_any && few > kMostRounds) {
+        report.why_not_any = fmt::format("memory is where it was after {} calls only",
+                                         few / kRoundsToCompare * stages.size());
+    } else if (wants_any && static_cast<std::uint64_t>(options.calls) != few) {
+        const auto rounds = static_cast<int>(few);
+        if (shows_any(stages, rounds, options, meter, report, may_settle)) return;
     } else {
         run_calls(stages, options.calls, options, meter, report, may_settle);
         is_answered = true;

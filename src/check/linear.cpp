@@ -199,6 +199,7 @@ std::vector<Shown> show(const Model& model, std::vector<Finding> findings, std::
 // is wrong is left to the run that goes through all calls as they come.
 LinearResult look_for_repetition(const Model& model, Meter& meter) {
     const auto round = static_cast<std::uint32_t>(model.stages->size());
+    const std::uint32_t turns = model.turn_rounds;  // rounds that are compared as one
     LinearResult result;
     Findings findings(model);
     DataObserver observer(model, findings, false, meter);
@@ -206,12 +207,16 @@ LinearResult look_for_repetition(const Model& model, Meter& meter) {
     Repetition repetition(model);
     for (std::uint32_t rounds = 1; rounds * round <= model.calls && !result.repeats; ++rounds) {
         if (!run.run_to(rounds * round, meter)) return result;
-        result.repeats = observer.repeats(repetition, rounds, run);
+        if (rounds % turns != 0) {
+            if (!run.ends_right()) return result;  // who makes so many calls only
+            continue;
+        }
+        result.repeats = observer.repeats(repetition, rounds / turns, run);
         meter.use(repetition.memory_bytes());
     }
     result.why_not_any = repetition.why_not();
     result.may_settle = repetition.may_settle();
-    result.rounds_that_fit = repetition.rounds_that_fit();
+    result.rounds_that_fit = repetition.rounds_that_fit() * turns;
     return result;
 }
 
@@ -221,7 +226,8 @@ LinearResult check_linear(const Model& model, const CheckOptions& options, Meter
     const std::uint64_t bytes = CausalRun::bytes_for(model);
     meter.hold(bytes);
     LinearResult result;
-    const bool has_rounds = model.calls >= kRoundsToCompare * model.stages->size();
+    const bool has_rounds =
+        model.calls >= std::uint64_t{kRoundsToCompare} * model.turn_rounds * model.stages->size();
     if (options.any_calls && has_rounds) result = look_for_repetition(model, meter);
     if (result.repeats && !options.explain) {
         meter.release(bytes);

@@ -7,27 +7,18 @@
 
 #include <fmt/format.h>
 
+#include "check/steps.hpp"
 #include "plan/notes.hpp"
 #include "plan/text.hpp"
 
 namespace peal::checker {
 namespace {
 
-const Plan& plan_of(const Step& step, const std::vector<CheckStage>& stages) {
-    return (
-        *stages[static_cast<std::size_t>(step.stage)].plans)[static_cast<std::size_t>(step.rank)];
-}
-
 const Instruction& instruction_of(const Step& step, const std::vector<CheckStage>& stages) {
     return plan_of(step, stages).instructions[static_cast<std::size_t>(step.index)];
 }
 
 // ---------------------------------------------------------------------------- who waits for whom
-
-// The memory behind a buffer: stages share what has the same name.
-std::string memory_of(const CheckStage& stage, std::uint16_t buffer) {
-    return stage.memory.empty() ? stage.plans->front().buffers[buffer].name : stage.memory[buffer];
-}
 
 class Circle {
 public:
@@ -61,7 +52,7 @@ private:
         if (!wait) return nullptr;
         const Step& step = waiting_[by];
         const std::string cells =
-            memory_of(stages_[static_cast<std::size_t>(waiting_[who].stage)], wait->cell.buffer);
+            memory_name(stages_[static_cast<std::size_t>(waiting_[who].stage)], wait->cell.buffer);
         for (std::size_t later = 0; later <= stages_.size(); ++later) {
             const std::size_t stage =
                 (static_cast<std::size_t>(step.stage) + later) % stages_.size();
@@ -71,7 +62,7 @@ private:
                 const auto* notify = std::get_if<Notify>(&plan.instructions[i].action);
                 if (notify && notify->cell.rank == wait->cell.rank &&
                     notify->cell.index == wait->cell.index &&
-                    memory_of(stages_[stage], notify->cell.buffer) == cells) {
+                    memory_name(stages_[stage], notify->cell.buffer) == cells) {
                     return &plan.instructions[i];
                 }
             }

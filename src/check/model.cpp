@@ -10,8 +10,10 @@
 #include "check/misuse.hpp"
 #include "check/rank_writer.hpp"
 #include "check/signal_rules.hpp"
+#include "check/steps.hpp"
 #include "plan/notes.hpp"
 #include "plan/signal_value.hpp"
+#include "plan/turns.hpp"
 
 namespace peal::checker {
 
@@ -95,6 +97,28 @@ void find_takers(Model& model) {
     });
 }
 
+// A plan that takes turns is another plain plan in each.
+void turn_plans(Model& model) {
+    const std::vector<CheckStage>& stages = *model.stages;
+    const auto takes_turns = [](const CheckStage& stage) {
+        return std::any_of(stage.plans->begin(), stage.plans->end(), plan::takes_turns);
+    };
+    if (std::none_of(stages.begin(), stages.end(), takes_turns)) return;
+    model.turn_rounds = rounds_of_turns(stages);
+    const std::uint64_t until = std::uint64_t{model.turn_rounds} * stages.size();
+    std::vector<std::vector<Plan>> turned(std::min<std::uint64_t>(until, model.calls));
+    for (std::uint32_t call = 0; call < turned.size(); ++call) {
+        for (std::int32_t rank = 0; rank < model.nranks; ++rank) {
+            const Plan& plan = model.plan(call, rank);
+            const Step step{static_cast<std::int32_t>(call),
+                            static_cast<std::int32_t>(model.stage_of(call)), rank, 0, -1};
+            const std::optional<std::uint32_t> turn = turn_of(step, stages);
+            turned[call].push_back(turn ? plan::in_turn(plan, *turn) : plan);
+        }
+    }
+    model.turned = std::move(turned);
+}
+
 }  // namespace
 
 std::int64_t followed_value(const Value& value, std::int64_t generation) {
@@ -122,6 +146,7 @@ Model build_model(const std::vector<CheckStage>& stages, int calls, MemoryOrder 
     model.nranks = static_cast<int>(stages[0].plans->size());
     model.calls = static_cast<std::uint32_t>(calls) * static_cast<std::uint32_t>(stages.size());
     place_memory(model);
+    turn_plans(model);
     meter.hold(model.cells.size() * sizeof(CellInfo) + model.regions.size() * sizeof(Region));
     for (const CheckStage& stage : stages) model.meaning_of.push_back(by_rank(stage));
     for (std::int32_t rank = 0; rank < model.nranks; ++rank) {

@@ -175,9 +175,16 @@ struct Model {
 
     std::vector<std::vector<View>> views;  // by region, as far as any has some
 
+    // Of stages whose plans take turns: what they are in each call, by call and rank, until all
+    // turns come again, after `turn_rounds` rounds. The others are as the stages have them.
+    std::vector<std::vector<Plan>> turned;
+    std::uint32_t turn_rounds = 1;
+
     std::uint32_t stage_of(std::uint32_t call) const { return call % stages->size(); }
     const CheckStage& stage(std::uint32_t call) const { return (*stages)[stage_of(call)]; }
     const Plan& plan(std::uint32_t call, std::int32_t rank) const {
+        if (!turned.empty()) [[unlikely]]
+            return turned[call % turned.size()][static_cast<std::size_t>(rank)];
         return (*stage(call).plans)[static_cast<std::size_t>(rank)];
     }
     const RankMeaning& meaning(std::uint32_t call, std::int32_t rank) const {

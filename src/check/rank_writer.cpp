@@ -35,7 +35,9 @@ public:
                 use_pipe(plan.lane_of(i), plan::pipe_of(plan.instructions[i]));
             }
         }
-        for (std::uint32_t stage = 0; stage < model.stages->size(); ++stage) note_stage(stage);
+        // Turns move what the cache holds.
+        const auto calls = std::max(model.stages->size(), model.turned.size());
+        for (std::uint32_t call = 0; call < calls; ++call) note_call(call);
     }
 
     std::uint64_t ops() const { return ops_; }
@@ -245,14 +247,15 @@ private:
 
     // ---- completion: docs/proof.md, "Work that is complete later"
 
-    void note_stage(std::uint32_t stage) {
-        call_ = stage;
-        const Plan& plan = model_.plan(stage, rank_);
+    void note_call(std::uint32_t call) {
+        call_ = call;
+        const Plan& plan = model_.plan(call, rank_);
         for (std::size_t l = 0; l < lanes_.size(); ++l) {
             const bool has_lane = l < plan.lane_count();
             const std::size_t begin = has_lane ? plan.lane_begin(l) : 0;
             const std::size_t end = has_lane ? plan.lane_end(l) : 0;
             note_cached(lanes_[l], plan, begin, end);
+            if (call >= model_.stages->size()) continue;  // its fences are where they were
             lanes_[l].reach.push_back(is_fenced_ ? reach_of_fences(plan, begin, end)
                                                  : std::vector<StoreCounts>());
         }

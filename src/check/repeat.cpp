@@ -34,7 +34,7 @@ bool same(const std::vector<Piece>& a, const std::vector<Piece>& b, std::size_t 
 
 Repetition::Repetition(const Model& model)
     : model_(model),
-      round_(static_cast<std::uint32_t>(model.stages->size())),
+      round_(static_cast<std::uint32_t>(model.stages->size()) * model.turn_rounds),
       rounds_(model.calls / round_),
       growth_(model.cells.size()) {
     follow_cells();

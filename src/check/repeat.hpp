@@ -18,7 +18,8 @@ namespace peal::checker {
 
 class Repetition {
 public:
-    // The model has two rounds of calls or more.
+    // The model has two rounds of calls or more. Where calls take turns, a round here is as many
+    // as it takes until all turns come again.
     explicit Repetition(const Model& model);
 
     // Everybody has come to the end of a round, and nothing was wrong up to there. To be called

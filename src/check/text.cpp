@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include "check/steps.hpp"
 #include "peal/check.hpp"
 #include "plan/notes.hpp"
 #include "plan/text.hpp"
@@ -44,12 +45,13 @@ std::string to_text(const Step& step, const std::vector<CheckStage>& stages) {
     const std::string rank = fmt::format("rank {}", step.rank);
     if (step.index == Step::kStages) return told(rank) + "the caller stages its input";
     if (step.index == Step::kConsumes) return told(rank) + "the caller consumes the result";
-    const Plan& plan =
-        (*stages[static_cast<std::size_t>(step.stage)].plans)[static_cast<std::size_t>(step.rank)];
+    const Plan& plan = checker::plan_of(step, stages);
     const std::string who = told(plan::who_title(plan, static_cast<std::size_t>(step.index)));
     const Instruction& instruction = plan.instructions[static_cast<std::size_t>(step.index)];
     const std::string place = plan::place_text(instruction, plan);
-    return who + plan::report_text(instruction, plan) + (place.empty() ? "" : " (" + place + ")");
+    const std::optional<std::uint32_t> turn = checker::turn_of(step, stages);
+    return who + plan::report_text(instruction, plan, turn) +
+           (place.empty() ? "" : " (" + place + ")");
 }
 
 }  // namespace peal

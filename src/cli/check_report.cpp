@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 
 #include "check/mend.hpp"
+#include "check/steps.hpp"
 #include "cli/table.hpp"
 #include "draw/diagram.hpp"
 #include "draw/pictures.hpp"
@@ -21,14 +22,9 @@ using Json = nlohmann::ordered_json;
 
 constexpr std::size_t kWide = 100'000;  // columns, for who wants to see everything
 
-const Plan& plan_of(const Step& step, const std::vector<CheckStage>& stages) {
-    return (
-        *stages[static_cast<std::size_t>(step.stage)].plans)[static_cast<std::size_t>(step.rank)];
-}
-
 // The text of the line that a step comes from; empty for what the caller does.
 std::string source_line(const Step& step, const std::vector<CheckStage>& stages) {
-    const Plan& plan = plan_of(step, stages);
+    const Plan& plan = checker::plan_of(step, stages);
     if (step.index < 0 || !plan.source) return {};
     const std::uint32_t line = plan.instructions[static_cast<std::size_t>(step.index)].line;
     std::string_view text = plan.source->line(line);
@@ -259,7 +255,7 @@ RedundantAt redundant_at(const CheckJob& job, const CheckReport& report) {
     const std::vector<CheckStage> stages = job.calls.stages();
     for (const Redundant& each : report.redundant) {
         const Step step{0, each.stage, each.rank, each.index, -1};
-        const Plan& plan = plan_of(step, stages);
+        const Plan& plan = checker::plan_of(step, stages);
         const Instruction& what = plan.instructions[static_cast<std::size_t>(each.index)];
         const std::string place = plan::place_text(what, plan);
         result.syncs.push_back(

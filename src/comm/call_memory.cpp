@@ -68,8 +68,7 @@ std::span<const engine::BoundBuffer> CallMemory::bind(const Request& request,
 
 std::span<const engine::BoundBuffer> CallMemory::bind(const KernelRequest& request) {
     bound_.assign(request.memory.begin(), request.memory.end());
-    bound_.push_back(
-        {.base = tiles_.data(), .rank_stride = engine::tile_stride(*request.tape->plan)});
+    engine::add_unnamed_memory(*request.tape->plan, tiles_.data(), bound_);
     return bound_;
 }
 

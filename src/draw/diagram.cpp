@@ -9,6 +9,7 @@
 
 #include <fmt/format.h>
 
+#include "check/steps.hpp"
 #include "draw/layout.hpp"
 #include "draw/memory.hpp"
 #include "draw/signals.hpp"
@@ -86,7 +87,7 @@ private:
     Rail rail_of(const Step& step) const {
         if (!has_lanes(step.rank)) return {step.rank};
         const std::size_t lane =
-            plan_of(step, stages_).lane_of(static_cast<std::size_t>(step.index));
+            checker::plan_of(step, stages_).lane_of(static_cast<std::size_t>(step.index));
         return {step.rank, static_cast<std::int32_t>(lane)};
     }
     // What the caller does is on the first rail of its rank.
@@ -156,7 +157,7 @@ private:
         Event event;
         event.kind = EventKind::call;
         event.label = fmt::format("call {}", step.call);
-        if (stages_.size() > 1) event.label += ": " + plan_of(step, stages_).kernel;
+        if (stages_.size() > 1) event.label += ": " + checker::plan_of(step, stages_).kernel;
         push(step, std::move(event), {});
     }
 
@@ -165,14 +166,15 @@ private:
         const auto* wait = std::get_if<Wait>(&what.action);
         const Cell* cell = notify ? &notify->cell : wait ? &wait->cell : nullptr;
         const std::int64_t generation = cell ? signals_.generation(step, cell->buffer) : 0;
-        std::string text = plan::brief_text(what, plan_of(step, stages_), generation);
+        std::string text = plan::brief_text(what, checker::plan_of(step, stages_), generation,
+                                            checker::turn_of(step, stages_));
         if (!blocked) return text;
         return wait ? fmt::format("{}, sees {}", text, signals_.seen(step, *cell))
                     : text + ", never set";
     }
 
     std::string where(const Step& step, const Instruction& what) const {
-        const SourcePtr& source = plan_of(step, stages_).source;
+        const SourcePtr& source = checker::plan_of(step, stages_).source;
         return source && what.line > 0 ? source->place(what.line) : "";
     }
 

@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "check/steps.hpp"
 #include "plan/access.hpp"
 
 namespace peal::draw {
@@ -21,14 +22,9 @@ std::vector<Access> caller_accesses(const Step& step, const CheckStage& stage, c
 
 }  // namespace
 
-const Plan& plan_of(const Step& step, const std::vector<CheckStage>& stages) {
-    const CheckStage& stage = stages[static_cast<std::size_t>(step.stage)];
-    return (*stage.plans)[static_cast<std::size_t>(step.rank)];
-}
-
 const Instruction* instruction_of(const Step& step, const std::vector<CheckStage>& stages) {
     if (step.index < 0) return nullptr;
-    return &plan_of(step, stages).instructions[static_cast<std::size_t>(step.index)];
+    return &checker::plan_of(step, stages).instructions[static_cast<std::size_t>(step.index)];
 }
 
 // Buffers that do not exist have a name too: plans that use them are drawn as well.
@@ -48,7 +44,7 @@ std::string memory_of(const CheckStage& stage, const Cell& cell) {
 std::vector<Access> accesses_of(const Step& step, const std::vector<CheckStage>& stages) {
     const CheckStage& stage = stages[static_cast<std::size_t>(step.stage)];
     const Instruction* instruction = instruction_of(step, stages);
-    if (instruction == nullptr) return caller_accesses(step, stage, plan_of(step, stages));
+    if (instruction == nullptr) return caller_accesses(step, stage, checker::plan_of(step, stages));
     std::vector<Access> list;
     const auto add = [&](const Range& range, bool writes) {
         if (!plan::is_tile(range))

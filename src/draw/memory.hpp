@@ -16,8 +16,6 @@ struct Access {
     bool writes = false;
 };
 
-const Plan& plan_of(const Step& step, const std::vector<CheckStage>& stages);
-
 // Null for what the caller does.
 const Instruction* instruction_of(const Step& step, const std::vector<CheckStage>& stages);
 

@@ -1,21 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "draw/signals.hpp"
 
+#include "check/steps.hpp"
 #include "draw/memory.hpp"
 
 namespace peal::draw {
 
 std::int64_t Signals::generation(const Step& step, std::uint16_t buffer) const {
-    const std::string wanted = memory_of(stages_[static_cast<std::size_t>(step.stage)], buffer);
-    std::int64_t sum = 0;
-    for (std::size_t call = 0; call < static_cast<std::size_t>(step.call); ++call) {
-        const CheckStage& stage = stages_[call % stages_.size()];
-        const std::vector<std::int64_t>& advance = stage.plans->front().advance;
-        for (std::size_t b = 0; b < advance.size(); ++b) {
-            if (memory_of(stage, b) == wanted) sum += advance[b];
-        }
-    }
-    return sum;
+    const CheckStage& stage = stages_[static_cast<std::size_t>(step.stage)];
+    if (buffer >= stage.plans->front().buffers.size()) return 0;  // drawn all the same
+    return checker::generation_of(step, stages_, buffer);
 }
 
 void Signals::carry_out(const Step& step, const Notify& notify) {

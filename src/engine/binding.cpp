@@ -159,8 +159,7 @@ void InProcessEngine::Impl::bind(const std::vector<Plan>& plans,
         for (std::size_t b = 0; b < plans[rank].buffers.size(); ++b) {
             bound[rank].push_back(bind(plans[rank].buffers[b], bindings[rank][b]));
         }
-        bound[rank].push_back(
-            {.base = tiles->on(rank), .rank_stride = engine::tile_stride(plans[rank])});
+        engine::add_unnamed_memory(plans[rank], tiles->on(rank), bound[rank]);
         for (std::size_t lane = 0; lane < plans[rank].lane_count(); ++lane, ++core) {
             core->start(tapes[rank], bound[rank], lane);
         }

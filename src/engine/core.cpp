@@ -13,6 +13,7 @@
 #include "engine/kernels/kernels.hpp"
 #include "engine/standing.hpp"
 #include "peal/error.hpp"
+#include "plan/turns.hpp"
 
 namespace peal::engine {
 namespace {
@@ -30,6 +31,17 @@ std::string_view type_name() {
 }
 
 }  // namespace
+
+void add_unnamed_memory(const Plan& plan, std::byte* tiles, std::vector<BoundBuffer>& memory) {
+    memory.push_back({.base = tiles, .rank_stride = tile_stride(plan)});
+    if (!plan::takes_turns(plan)) return;
+    const std::uint32_t turn = plan::turn_in(plan.turns, memory[plan.turns.signal].generation);
+    for (const Shift& shift : plan.turns.shifts) {
+        BoundBuffer moved = memory[shift.buffer];
+        moved.base += shift.by[turn];
+        memory.push_back(moved);
+    }
+}
 
 void Core::carry_out_rest(const Op& op) {
     switch (op.code) {

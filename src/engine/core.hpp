@@ -38,11 +38,16 @@ struct BoundBuffer {
     std::int64_t generation = 0;    // signals only
 };
 
+// `memory` has where the plan's buffers are in this call. Adds what else a Core needs: tile memory,
+// and where shifts move their buffers to in this call's turn.
+void add_unnamed_memory(const Plan& plan, std::byte* tiles, std::vector<BoundBuffer>& memory);
+
 // Aligned, so that threads that carry different ranks do not share a line.
 class alignas(kCacheLineBytes) Core {
 public:
-    // Begins a plan, with all its lanes. `memory` has one entry per buffer and one more for the
-    // tile memory, whose stride is from lane to lane. Both must outlive the run.
+    // Begins a plan, with all its lanes. `memory` has one entry per buffer, one more for the
+    // tile memory, whose stride is from lane to lane, and one for each shift. Both must outlive the
+    // run.
     void start(const Tape& tape, std::span<const BoundBuffer> memory) {
         tape_ = &tape;
         memory_ = memory.data();

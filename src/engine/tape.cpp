@@ -7,6 +7,7 @@
 #include <variant>
 
 #include "plan/access.hpp"
+#include "plan/turns.hpp"
 
 namespace peal::engine {
 namespace {
@@ -134,6 +135,9 @@ private:
     Address place(const Range& range) const {
         const bool in_tile = range.buffer == kTile;
         const auto tile = static_cast<std::uint16_t>(plan_.buffers.size());
+        if (range.shift != 0) {
+            return {static_cast<std::uint16_t>(tile + range.shift), range.rank, range.offset};
+        }
         return {in_tile ? tile : range.buffer, in_tile ? lane_ : range.rank, range.offset};
     }
     static Opcode opcode_of(MapOp op) {
@@ -186,6 +190,7 @@ private:
 }  // namespace
 
 bool reachable(const Plan& plan) {
+    if (plan::takes_turns(plan)) return false;
     for (const Instruction& instruction : plan.instructions) {
         int of_peers = 0;
         plan::for_each_range(instruction.action, [&](const Range& range) {

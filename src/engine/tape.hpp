@@ -35,7 +35,8 @@ inline bool is_notify(Opcode code) {
 }
 
 // Where an operand is: memory[buffer].base + rank * memory[buffer].rank_stride + offset. Tile
-// memory is the entry after the plan's buffers, and its "rank" is the lane.
+// memory is the entry after the plan's buffers, and its "rank" is the lane. What moves from turn to
+// turn is behind that: each shift of the plan has an entry of its own.
 struct Address {
     std::uint16_t buffer = 0;
     std::int32_t rank = 0;
@@ -92,7 +93,8 @@ inline std::uint64_t tile_room(const Plan& plan) {
     return plan.lanes.empty() ? plan.tile_bytes : tile_stride(plan) * plan.lane_count();
 }
 
-// Whether the plan does nothing with its peers' windows but copy from and to them.
+// Whether the plan does nothing with its peers' windows but copy from and to them, and from the
+// same places in every call.
 bool reachable(const Plan& plan);
 
 }  // namespace peal::engine

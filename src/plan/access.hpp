@@ -33,9 +33,10 @@ inline bool same_memory(const Range& a, const Range& b) {
     return a.buffer == b.buffer && a.rank == b.rank;
 }
 
+// Ranges that move differently from turn to turn may meet in one of them.
 inline bool overlaps(const Range& a, const Range& b) {
-    return same_memory(a, b) && a.offset < end_of(b) && b.offset < end_of(a) && a.length != 0 &&
-           b.length != 0;
+    const bool may_meet = a.shift != b.shift || (a.offset < end_of(b) && b.offset < end_of(a));
+    return same_memory(a, b) && may_meet && a.length != 0 && b.length != 0;
 }
 
 // What element-wise work asks of a destination and a source: they are the same bytes or have none

@@ -45,8 +45,11 @@ private:
     void put(const std::string& text) { digest_.add(text); }
 
     void put(const Range& range) {
-        const auto& [buffer, rank, offset, length] = range;
-        put(buffer, rank, offset, length);
+        const auto& [buffer, shift, rank, offset, length] = range;
+        // Most ranges have no shift, and are as they were before there were any.
+        put(std::uint64_t{buffer} + (shift != 0 ? std::uint64_t{1} << 16U : 0), rank, offset,
+            length);
+        if (shift != 0) put(shift);
     }
 
     void put(const Cell& cell) {
@@ -130,13 +133,24 @@ private:
         put(name, kind, direction, element, bytes, cells, cell_stride);
     }
 
+    void put(const Shift& shift) {
+        const auto& [buffer, by] = shift;
+        put(buffer, by);
+    }
+
+    void put(const Turns& turns) {
+        const auto& [signal, every, count, shifts] = turns;
+        put(signal, every, count, shifts);
+    }
+
     void put(const Plan& plan) {
-        const auto& [kernel, rank, nranks, buffers, tile_bytes, instructions, lanes, advance,
+        const auto& [kernel, rank, nranks, buffers, tile_bytes, instructions, lanes, advance, turns,
                      source, notes] = plan;
         static_cast<void>(source);
         static_cast<void>(notes);
         put(kForm, kernel, rank, nranks, buffers, tile_bytes, instructions, advance);
         if (!lanes.empty()) put(lanes);
+        if (turns.count != 1) put(turns);
     }
 
     base::Digest digest_;

@@ -1,11 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 // Each primitive op and the instruction it becomes. An op on no elements becomes nothing.
+#include <algorithm>
+#include <limits>
+#include <numeric>
+
 #include <fmt/format.h>
 
+#include "peal/error.hpp"
 #include "peal/program.hpp"
 #include "plan/access.hpp"
 #include "plan/arithmetic.hpp"
 #include "plan/specialiser.hpp"
+#include "plan/turns.hpp"
 
 namespace peal::plan {
 namespace {
@@ -83,8 +89,24 @@ double Specialiser::exact(const Expression& call, std::int64_t integer) const {
     return number;
 }
 
+Specialiser::Offset Specialiser::offset(const Expression& call, const Expression& operand,
+                                        std::string_view what) {
+    const AffineInteger value = affine(operand);
+    if (value.cycle == 0) {
+        const std::uint64_t place = natural(call, operand, what);
+        return {place, place, value};
+    }
+    const Cycle& places = cycle(value);
+    const auto [least, most] = std::minmax_element(places.begin(), places.end());
+    if (*least < 0) {
+        fail(call.span(),
+             fmt::format("{}: the {} is negative in some calls: {}", op_of(call), what, *least));
+    }
+    return {static_cast<std::uint64_t>(*least), static_cast<std::uint64_t>(*most), value};
+}
+
 Range Specialiser::elements(const Expression& call, std::uint16_t buffer, std::int32_t rank,
-                            std::uint64_t offset, std::uint64_t count) {
+                            const Offset& offset, std::uint64_t count) {
     const Buffer& memory = plan_.buffers[buffer];
     if (memory.kind == BufferKind::signal) {
         fail(call.span(),
@@ -92,11 +114,69 @@ Range Specialiser::elements(const Expression& call, std::uint16_t buffer, std::i
     }
     const std::uint64_t size = bytes_of(memory.element);
     const std::uint64_t total = memory.bytes / size;
-    if (offset > total || count > total - offset) {
+    if (offset.most > total || count > total - offset.most) {
         fail(call.span(), fmt::format("{}: elements {}..{} leave '{}', which has {}", op_of(call),
-                                      offset, offset + count, memory.name, total));
+                                      offset.most, offset.most + count, memory.name, total));
     }
-    return {buffer, rank, offset * size, count * size};
+    return {buffer, rank, offset.least * size, count * size, shift_of(call, buffer, offset)};
+}
+
+// Until the plan is written down, a shift has an entry for each generation of its own cycle.
+std::uint16_t Specialiser::shift_of(const Expression& call, std::uint16_t buffer,
+                                    const Offset& offset) {
+    if (offset.value.cycle == 0) return 0;
+    Turns& turns = plan_.turns;
+    const std::uint16_t signal = offset.value.signal;
+    if (!turns.shifts.empty() && turns.signal != signal) {
+        fail(call.span(), fmt::format("{}: the place goes by generation({}), another by "
+                                      "generation({}): a kernel's places go by one",
+                                      op_of(call), signal_name(signal), signal_name(turns.signal)));
+    }
+    turns.signal = signal;
+    Shift shift{buffer, {}};
+    for (const std::int64_t place : cycle(offset.value)) {
+        const std::uint64_t further = static_cast<std::uint64_t>(place) - offset.least;
+        shift.by.push_back(further * bytes_of(plan_.buffers[buffer].element));
+    }
+    const auto found = std::find(turns.shifts.begin(), turns.shifts.end(), shift);
+    const auto number = static_cast<std::size_t>(found - turns.shifts.begin()) + 1;
+    if (number > std::numeric_limits<std::uint16_t>::max()) {
+        fail(call.span(), fmt::format("{}: too many places move with the generation", op_of(call)));
+    }
+    if (found == turns.shifts.end()) turns.shifts.push_back(std::move(shift));
+    return static_cast<std::uint16_t>(number);
+}
+
+// All shifts get an entry for each turn of the plan; a turn is as long as nothing moves.
+void Specialiser::settle_turns() {
+    Turns& turns = plan_.turns;
+    if (turns.shifts.empty()) return;
+    std::size_t length = 1;
+    for (const Shift& shift : turns.shifts) length = std::lcm(length, shift.by.size());
+    if (length > kMaxTurns) {
+        throw Error(Fault::program,
+                    fmt::format("{}: its memory is where it was after {} generations, at most {} "
+                                "are followed",
+                                who(), length, kMaxTurns));
+    }
+    const auto stays = [&](std::size_t every) {
+        return std::all_of(turns.shifts.begin(), turns.shifts.end(), [&](const Shift& shift) {
+            const std::size_t own = shift.by.size();
+            for (std::size_t g = 0; g < length; ++g) {
+                if (shift.by[g % own] != shift.by[g / every * every % own]) return false;
+            }
+            return true;
+        });
+    };
+    std::size_t every = length;
+    while (length % every != 0 || !stays(every)) --every;
+    turns.every = static_cast<std::int64_t>(every);
+    turns.count = static_cast<std::uint32_t>(length / every);
+    for (Shift& shift : turns.shifts) {
+        const std::vector<std::uint64_t> by = std::move(shift.by);
+        shift.by.clear();
+        for (std::size_t g = 0; g < length; g += every) shift.by.push_back(by[g % by.size()]);
+    }
 }
 
 Cell Specialiser::cell(const Expression& call, std::int32_t rank, const Expression& index) {
@@ -114,6 +194,12 @@ Value Specialiser::signal_value(const Expression& call, const Expression& operan
                                 std::uint16_t signal) {
     const AffineInteger value = affine(operand);
     const Buffer& cells = plan_.buffers[signal];
+    if (value.cycle != 0 || value.divisor != 1) {
+        fail(call.span(),
+             fmt::format("{}: the value follows from generation({}) by a division: expected an "
+                         "integer, or generation({}) plus one",
+                         op_of(call), signal_name(value.signal), cells.name));
+    }
     if (!value.is_plain() && value.signal != signal) {
         fail(call.span(), fmt::format("{}: a value relative to generation({}) is given to '{}'",
                                       op_of(call), signal_name(value.signal), cells.name));
@@ -172,7 +258,8 @@ void Specialiser::emit_copy(const Expression& call, const Range& dst, const Rang
 void Specialiser::move(const Expression& call, Transfer transfer, const Range& dst,
                        const Range& src) {
     if (dst.length == 0) return;
-    if (overlaps(dst, src)) {
+    // What moves in different ways is compared when all turns are known.
+    if (dst.shift == src.shift && overlaps(dst, src)) {
         fail(call.span(), fmt::format("{}: source and destination overlap in '{}'", op_of(call),
                                       plan_.buffers[dst.buffer].name));
     }
@@ -184,25 +271,24 @@ void Specialiser::move(const Expression& call, Transfer transfer, const Range& d
 
 KernelValue Specialiser::load(const Expression& call) {  // (memory, offset, count)
     const auto& in = call.operands;
-    const std::uint64_t offset = natural(call, *in[1], "offset");
+    const Offset from = offset(call, *in[1]);
     const std::uint64_t count = natural(call, *in[2], "count");
-    return load_from(call, elements(call, buffer(*in[0]), plan_.rank, offset, count));
+    return load_from(call, elements(call, buffer(*in[0]), plan_.rank, from, count));
 }
 
 KernelValue Specialiser::remote_load(const Expression& call) {  // (window, peer, offset, count)
     const auto& in = call.operands;
     const std::int32_t rank = peer(call, *in[1]);
-    const std::uint64_t offset = natural(call, *in[2], "offset");
+    const Offset from = offset(call, *in[2]);
     const std::uint64_t count = natural(call, *in[3], "count");
-    return load_from(call, elements(call, buffer(*in[0]), rank, offset, count));
+    return load_from(call, elements(call, buffer(*in[0]), rank, from, count));
 }
 
 KernelValue Specialiser::store(const Expression& call) {  // (tile, memory, offset)
     const auto& in = call.operands;
     const TileValue value = tile(*in[0]);
-    const std::uint64_t offset = natural(call, *in[2], "offset");
-    emit_copy(call, elements(call, buffer(*in[1]), plan_.rank, offset, value.count()),
-              range_of(value));
+    const Offset to = offset(call, *in[2]);
+    emit_copy(call, elements(call, buffer(*in[1]), plan_.rank, to, value.count()), range_of(value));
     return {};
 }
 
@@ -211,9 +297,8 @@ KernelValue Specialiser::remote_store(const Expression& call, Transfer transfer)
     const auto& in = call.operands;
     const TileValue value = tile(*in[0]);
     const std::int32_t rank = peer(call, *in[2]);
-    const std::uint64_t offset = natural(call, *in[3], "offset");
-    move(call, transfer, elements(call, buffer(*in[1]), rank, offset, value.count()),
-         range_of(value));
+    const Offset to = offset(call, *in[3]);
+    move(call, transfer, elements(call, buffer(*in[1]), rank, to, value.count()), range_of(value));
     return {};
 }
 
@@ -221,9 +306,9 @@ KernelValue Specialiser::put(const Expression& call, Transfer transfer) {
     const auto& in = call.operands;  // (window, peer, offset, src, src_offset, count)
     const std::uint64_t count = natural(call, *in[5], "count");
     const Range dst =
-        elements(call, buffer(*in[0]), peer(call, *in[1]), natural(call, *in[2], "offset"), count);
+        elements(call, buffer(*in[0]), peer(call, *in[1]), offset(call, *in[2]), count);
     const Range src =
-        elements(call, buffer(*in[3]), plan_.rank, natural(call, *in[4], "source offset"), count);
+        elements(call, buffer(*in[3]), plan_.rank, offset(call, *in[4], "source offset"), count);
     move(call, transfer, dst, src);
     return {};
 }
@@ -232,9 +317,9 @@ KernelValue Specialiser::get(const Expression& call) {
     const auto& in = call.operands;  // (dst, dst_offset, window, peer, offset, count)
     const std::uint64_t count = natural(call, *in[5], "count");
     const Range dst = elements(call, buffer(*in[0]), plan_.rank,
-                               natural(call, *in[1], "destination offset"), count);
+                               offset(call, *in[1], "destination offset"), count);
     const Range src =
-        elements(call, buffer(*in[2]), peer(call, *in[3]), natural(call, *in[4], "offset"), count);
+        elements(call, buffer(*in[2]), peer(call, *in[3]), offset(call, *in[4]), count);
     emit_copy(call, dst, src);
     return {};
 }

@@ -1,10 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "plan/evaluate.hpp"
 
+#include <algorithm>
+#include <limits>
+#include <numeric>
+#include <utility>
+
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include "plan/arithmetic.hpp"
+#include "plan/turns.hpp"
 
 namespace peal::plan {
 namespace {
@@ -36,7 +42,16 @@ void Evaluator::fail_relative(Span span, std::uint16_t signal) const {
          fmt::format("expected a plain integer, found one relative to generation({})",
                      signal_name(signal)),
          "such a value can be added, subtracted, multiplied by a constant, and given to notify and "
-         "wait on the same signal");
+         "wait on the same signal; the rest of a division of it can be part of an offset");
+}
+
+void Evaluator::fail_cycle(Span span, std::uint16_t signal) const {
+    fail(span,
+         fmt::format("expected the same integer in every call, found one that goes by "
+                     "generation({})",
+                     signal_name(signal)),
+         "such a value can be part of an offset in memory: all calls do the same, each in its "
+         "place");
 }
 
 const KernelValue& Evaluator::lookup(const Expression& var) const {
@@ -107,6 +122,7 @@ AffineInteger Evaluator::worked_out(const Expression& expr) {
 
 std::int64_t Evaluator::integer(const Expression& expr) {
     const AffineInteger value = affine(expr);
+    if (value.cycle != 0) fail_cycle(expr.span(), value.signal);
     if (!value.is_plain()) fail_relative(expr.span(), value.signal);
     return value.constant;
 }
@@ -142,7 +158,7 @@ KernelValue Evaluator::negative(const Expression& expr) {
     if (const auto* number = std::get_if<double>(&operand)) return -*number;
     const auto* integer = std::get_if<AffineInteger>(&operand);
     if (!integer) fail_kind(*expr.operands[0], "a number", operand);
-    return combine(expr.span(), BinaryOp::sub, {}, *integer);
+    return combine(expr.span(), BinaryOp::sub, AffineInteger{}, *integer);
 }
 
 KernelValue Evaluator::binary(const Expression& expr) {
@@ -173,10 +189,20 @@ std::int64_t Evaluator::checked(Span span, BinaryOp op, std::int64_t a, std::int
     return result.value;
 }
 
-// Relative values go through + and - with values of the same signal and through * with plain ones.
 AffineInteger Evaluator::combine(Span span, BinaryOp op, const AffineInteger& a,
-                                 const AffineInteger& b) const {
-    if (a.is_plain() && b.is_plain()) return {checked(span, op, a.constant, b.constant), 0, 0};
+                                 const AffineInteger& b) {
+    if (a.is_plain() && b.is_plain()) return {checked(span, op, a.constant, b.constant)};
+    if (a.cycle != 0 || b.cycle != 0) return combine_cycles(span, op, a, b);
+    const bool by_number = b.is_plain() && b.constant > 0;
+    if (op == BinaryOp::div && by_number) return quotient(span, a, b.constant);
+    if (op == BinaryOp::mod && by_number) return remainder(span, a, b.constant);
+    return combine_relative(span, op, a, b);
+}
+
+// Relative values go through + and - with values of the same signal and through * with plain ones.
+AffineInteger Evaluator::combine_relative(Span span, BinaryOp op, const AffineInteger& a,
+                                          const AffineInteger& b) const {
+    if (a.divisor != 1 || b.divisor != 1) fail_relative(span, a.is_plain() ? b.signal : a.signal);
     const std::uint16_t signal = a.is_plain() ? b.signal : a.signal;
     if (op == BinaryOp::mul && (a.is_plain() || b.is_plain())) {
         const AffineInteger& relative = a.is_plain() ? b : a;
@@ -189,6 +215,75 @@ AffineInteger Evaluator::combine(Span span, BinaryOp op, const AffineInteger& a,
     if (!is_sum || !same_signal) fail_relative(span, signal);
     return {checked(span, op, a.constant, b.constant),
             checked(span, op, a.per_generation, b.per_generation), signal};
+}
+
+AffineInteger Evaluator::quotient(Span span, const AffineInteger& a, std::int64_t by) const {
+    const std::int64_t divisor = checked(span, BinaryOp::mul, a.divisor, by);
+    require_length(span, static_cast<std::uint64_t>(divisor));
+    AffineInteger result = a;
+    result.divisor = static_cast<std::int32_t>(divisor);
+    return result;
+}
+
+// (c + p g) / d % m is the same for g and g + d m.
+AffineInteger Evaluator::remainder(Span span, const AffineInteger& a, std::int64_t by) {
+    const std::int64_t length = checked(span, BinaryOp::mul, a.divisor, by);
+    require_length(span, static_cast<std::uint64_t>(length));
+    Cycle values;
+    for (std::int64_t g = 0; g < length; ++g) {
+        const std::int64_t grown = checked(span, BinaryOp::mul, a.per_generation, g);
+        const std::int64_t value = checked(span, BinaryOp::add, a.constant, grown);
+        values.push_back(
+            checked(span, BinaryOp::mod, checked(span, BinaryOp::div, value, a.divisor), by));
+    }
+    return cyclic(span, a.signal, std::move(values));
+}
+
+// Whatever is done to values of a cycle is done to each.
+AffineInteger Evaluator::combine_cycles(Span span, BinaryOp op, const AffineInteger& a,
+                                        const AffineInteger& b) {
+    const std::uint16_t signal = a.cycle != 0 ? a.signal : b.signal;
+    for (const AffineInteger& each : {a, b}) {
+        if (each.per_generation != 0) fail_relative(span, each.signal);
+        if (each.cycle != 0 && each.signal != signal) {
+            fail(span, fmt::format("a value that goes by generation({}) meets one that goes by "
+                                   "generation({})",
+                                   signal_name(signal), signal_name(each.signal)));
+        }
+    }
+    const auto length_of = [&](const AffineInteger& value) {
+        return value.cycle == 0 ? std::size_t{1} : cycle(value).size();
+    };
+    const std::size_t length = std::lcm(length_of(a), length_of(b));
+    require_length(span, length);
+    Cycle values;
+    for (std::size_t g = 0; g < length; ++g) {
+        values.push_back(checked(span, op, in_generation(a, g), in_generation(b, g)));
+    }
+    return cyclic(span, signal, std::move(values));
+}
+
+std::int64_t Evaluator::in_generation(const AffineInteger& value, std::size_t generation) const {
+    if (value.cycle == 0) return value.constant;
+    const Cycle& values = cycle(value);
+    return values[generation % values.size()];
+}
+
+void Evaluator::require_length(Span span, std::uint64_t length) const {
+    if (length <= kMaxTurns) return;
+    fail(span, fmt::format("the value comes back after {} generations, at most {} are followed",
+                           length, kMaxTurns));
+}
+
+AffineInteger Evaluator::cyclic(Span span, std::uint16_t signal, Cycle values) {
+    if (std::equal(values.begin() + 1, values.end(), values.begin())) return {values.front()};
+    const auto found = std::find(cycles_.begin(), cycles_.end(), values);
+    const auto number = static_cast<std::size_t>(found - cycles_.begin()) + 1;
+    if (number > std::numeric_limits<std::uint16_t>::max()) {
+        fail(span, "too many places move with the generation");
+    }
+    if (found == cycles_.end()) cycles_.push_back(std::move(values));
+    return {0, 0, signal, static_cast<std::uint16_t>(number)};
 }
 
 AffineInteger Evaluator::fold(const Expression& expr) {

@@ -15,15 +15,21 @@
 
 namespace peal::plan {
 
-// constant + per_generation * (generation of the signal buffer `signal`). A plain integer has
-// per_generation 0 and no signal.
+// (constant + per_generation * g) / divisor, rounded down, where g is the generation of the signal
+// buffer `signal`. A plain integer has per_generation 0 and no signal. One that comes back again
+// and again as g grows has per_generation 0 and a cycle, by its number: Evaluator::cycle().
 struct AffineInteger {
     std::int64_t constant = 0;
     std::int64_t per_generation = 0;
     std::uint16_t signal = 0;
+    std::uint16_t cycle = 0;
+    std::int32_t divisor = 1;
 
-    bool is_plain() const { return per_generation == 0; }
+    bool is_plain() const { return per_generation == 0 && cycle == 0; }
 };
+
+// By generation, from 0 on; then from the first again.
+using Cycle = std::vector<std::int64_t>;
 
 // A tile: bytes [offset, offset + bytes) of tile memory.
 struct TileValue {
@@ -80,6 +86,8 @@ protected:
 
     std::int64_t checked(Span span, ir::BinaryOp op, std::int64_t a, std::int64_t b) const;
 
+    const Cycle& cycle(const AffineInteger& value) const { return cycles_[value.cycle - 1U]; }
+
     // Loops and folds report each round here, so that a kernel that unrolls without end is stopped.
     virtual void count_round(Span where) = 0;
 
@@ -107,8 +115,18 @@ private:
     AffineInteger table_at(const Expression& expr);
     [[noreturn]] void fail_entry(const Expression& expr, const Table& table);
     AffineInteger combine(Span span, ir::BinaryOp op, const AffineInteger& a,
-                          const AffineInteger& b) const;
+                          const AffineInteger& b);
+    AffineInteger combine_relative(Span span, ir::BinaryOp op, const AffineInteger& a,
+                                   const AffineInteger& b) const;
+    AffineInteger quotient(Span span, const AffineInteger& a, std::int64_t by) const;
+    AffineInteger remainder(Span span, const AffineInteger& a, std::int64_t by);
+    AffineInteger combine_cycles(Span span, ir::BinaryOp op, const AffineInteger& a,
+                                 const AffineInteger& b);
+    std::int64_t in_generation(const AffineInteger& value, std::size_t generation) const;
+    AffineInteger cyclic(Span span, std::uint16_t signal, Cycle values);
+    void require_length(Span span, std::uint64_t length) const;
     [[noreturn]] void fail_relative(Span span, std::uint16_t signal) const;
+    [[noreturn]] void fail_cycle(Span span, std::uint16_t signal) const;
 
     const Source* source_;
     Span statement_;
@@ -123,6 +141,7 @@ private:
     std::uint64_t clock_ = 1;          // moves on with every definition
     std::vector<Variable> variables_;  // by slot
     std::vector<Result> results_;      // by memo
+    std::vector<Cycle> cycles_;
 };
 
 }  // namespace peal::plan

@@ -9,6 +9,7 @@
 #include "plan/arithmetic.hpp"
 #include "plan/names.hpp"
 #include "plan/titles.hpp"
+#include "plan/turns.hpp"
 
 namespace peal::plan {
 namespace {
@@ -87,6 +88,35 @@ void add_lane_fault(Faults& faults, const Plan& plan) {
     }
 }
 
+void add_turns_fault(Faults& faults, const Plan& plan) {
+    const Turns& turns = plan.turns;
+    if (turns == Turns{}) return;
+    const auto is_kind = [&](std::uint16_t buffer, bool signal) {
+        return buffer < plan.buffers.size() &&
+               (plan.buffers[buffer].kind == BufferKind::signal) == signal;
+    };
+    if (turns.count < 2 || turns.count > kMaxTurns || turns.every < 1) {
+        return add_plan_fault(faults, plan, Kind::plan,
+                              "expected 2..{} turns of one generation or more each, found {} of {}",
+                              kMaxTurns, turns.count, turns.every);
+    }
+    if (!is_kind(turns.signal, true)) {
+        return add_plan_fault(faults, plan, Kind::plan,
+                              "the turns go by buffer {}, which is not a signal", turns.signal);
+    }
+    for (const Shift& shift : turns.shifts) {
+        if (!is_kind(shift.buffer, false)) {
+            return add_plan_fault(faults, plan, Kind::plan,
+                                  "a shift is of buffer {}, which has no data", shift.buffer);
+        }
+        if (shift.by.size() != turns.count) {
+            return add_plan_fault(faults, plan, Kind::plan,
+                                  "a shift of '{}' has {} entries for {} turns",
+                                  plan.buffers[shift.buffer].name, shift.by.size(), turns.count);
+        }
+    }
+}
+
 // Everything but the instructions.
 Faults frame_faults(const Plan& plan) {
     Faults faults;
@@ -105,6 +135,7 @@ Faults frame_faults(const Plan& plan) {
         }
     }
     if (faults.empty()) add_lane_fault(faults, plan);
+    if (faults.empty()) add_turns_fault(faults, plan);
     return faults;
 }
 
@@ -114,6 +145,23 @@ Faults instruction_faults(const Plan& plan) {
         if (auto fault = fault_of_instruction(plan, i)) faults.push_back(*std::move(fault));
     }
     return faults;
+}
+
+// The plan of each turn must be one. Of several turns, the first that is not.
+Faults faults_in_turns(const Plan& plan) {
+    for (std::size_t i = 0; i < plan.instructions.size(); ++i) {
+        if (auto fault = fault_of_shifts(plan, i)) return {*std::move(fault)};
+    }
+    for (std::uint32_t turn = 0; turn < plan.turns.count; ++turn) {
+        Faults faults = instruction_faults(in_turn(plan, turn));
+        for (PlanFault& fault : faults) fault.message += fmt::format(" (in turn {})", turn);
+        if (!faults.empty()) return faults;
+    }
+    return {};
+}
+
+Faults faults_of_instructions(const Plan& plan) {
+    return plan.turns == Turns{} ? instruction_faults(plan) : faults_in_turns(plan);
 }
 
 // ---------------------------------------------------------------------------- all ranks
@@ -175,7 +223,7 @@ Faults faults_at(const std::vector<Plan>& plans, std::size_t place) {
     } else if (faults.empty() && first.advance.size() == first.buffers.size()) {
         add_disagreements(faults, plan, first);
     }
-    if (faults.empty()) faults = instruction_faults(plan);
+    if (faults.empty()) faults = faults_of_instructions(plan);
     for (PlanFault& fault : faults) fault.place = place;
     return faults;
 }
@@ -188,7 +236,7 @@ std::string to_text(const PlanFault& fault) {
 
 std::vector<PlanFault> faults_of(const Plan& plan) {
     Faults faults = frame_faults(plan);
-    return faults.empty() ? instruction_faults(plan) : faults;
+    return faults.empty() ? faults_of_instructions(plan) : faults;
 }
 
 std::vector<PlanFault> faults_of(const std::vector<Plan>& plans) {

@@ -15,7 +15,7 @@ namespace peal::plan {
 
 struct PlanFault {
     enum class Kind : std::uint8_t {
-        plan,          // rank, number of buffers, 'advance', lanes
+        plan,          // rank, number of buffers, 'advance', lanes, turns
         buffer,        // sizes, cells, generation of one buffer
         agreement,     // a rank says otherwise than rank 0, or stands at another's place
         instruction,   // sizes, types, pipes or values that no run could give a meaning to
@@ -47,7 +47,10 @@ std::vector<PlanFault> faults_of(const std::vector<Plan>& plans);
 // and there is one for each rank.
 std::vector<PlanFault> disagreements_of(const std::vector<Plan>& plans);
 
-// What is wrong with one instruction of a plan whose buffers are valid.
+// What is wrong with one instruction of a plan whose buffers are valid and that takes no turns.
 std::optional<PlanFault> fault_of_instruction(const Plan& plan, std::size_t index);
+
+// Whether its ranges move by shifts that there are.
+std::optional<PlanFault> fault_of_shifts(const Plan& plan, std::size_t index);
 
 }  // namespace peal::plan

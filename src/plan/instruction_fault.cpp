@@ -32,6 +32,14 @@ public:
         return std::move(fault_);
     }
 
+    std::optional<PlanFault> run_shifts() {
+        const Action& action = plan_.instructions[index_].action;
+        const auto look = [&](const Range& range) { fault_ || shift(range); };
+        for_each_range(action, look);
+        if (const auto* evict = std::get_if<Evict>(&action)) look(evict->range);
+        return std::move(fault_);
+    }
+
 private:
     // ------------------------------------------------------------------------ actions
 
@@ -127,7 +135,18 @@ private:
                        plan_.nranks - 1);
     }
 
+    bool shift(const Range& range) {
+        const std::vector<Shift>& shifts = plan_.turns.shifts;
+        if (range.shift == 0) return true;
+        if (range.shift > shifts.size()) {
+            return fail("a range moves by shift {}, the plan has {}", range.shift, shifts.size());
+        }
+        return range.buffer == shifts[range.shift - 1U].buffer ||
+               fail("a range moves by shift {}, which is of another buffer", range.shift);
+    }
+
     bool range(const Range& range, std::string_view what) {
+        if (!shift(range)) return false;
         if (is_tile(range)) {
             return own(range, what, "tile memory") &&
                    inside(range, what, "tile memory", plan_.tile_bytes);
@@ -268,6 +287,10 @@ private:
 
 std::optional<PlanFault> fault_of_instruction(const Plan& plan, std::size_t index) {
     return InstructionCheck(plan, index).run();
+}
+
+std::optional<PlanFault> fault_of_shifts(const Plan& plan, std::size_t index) {
+    return InstructionCheck(plan, index).run_shifts();
 }
 
 }  // namespace peal::plan

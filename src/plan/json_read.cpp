@@ -128,13 +128,14 @@ private:
 };
 
 Range read_range(const Place& place) {
-    place.require_only({"buffer", "rank", "offset", "length"});
+    place.require_only({"buffer", "rank", "offset", "length", "shift"});
     const Place buffer = place["buffer"];
     Range range;
     range.buffer = buffer.is_text("tile") ? kTile : buffer.integer<std::uint16_t>();
     range.rank = place["rank"].integer<std::int32_t>();
     range.offset = place["offset"].integer<std::uint64_t>();
     range.length = place["length"].integer<std::uint64_t>();
+    if (place.has("shift")) range.shift = place["shift"].integer<std::uint16_t>();
     return range;
 }
 
@@ -293,9 +294,28 @@ SourcePtr source_at(const Place& index, const std::vector<SourcePtr>& sources) {
     return sources[number];
 }
 
+Shift read_shift(const Place& place) {
+    place.require_only({"buffer", "by"});
+    Shift shift;
+    shift.buffer = place["buffer"].integer<std::uint16_t>();
+    place["by"].for_each(
+        [&](const Place& item) { shift.by.push_back(item.integer<std::uint64_t>()); });
+    return shift;
+}
+
+Turns read_turns(const Place& place) {
+    place.require_only({"signal", "every", "count", "shifts"});
+    Turns turns;
+    turns.signal = place["signal"].integer<std::uint16_t>();
+    turns.every = place["every"].integer<std::int64_t>();
+    turns.count = place["count"].integer<std::uint32_t>();
+    place["shifts"].for_each([&](const Place& item) { turns.shifts.push_back(read_shift(item)); });
+    return turns;
+}
+
 Plan read_plan(const Place& place, const std::vector<SourcePtr>& sources) {
     place.require_only({"kernel", "rank", "nranks", "source", "tile_bytes", "buffers", "advance",
-                        "instructions", "lanes"});
+                        "instructions", "lanes", "turns"});
     Plan plan;
     plan.kernel = place["kernel"].text();
     plan.rank = place["rank"].integer<std::int32_t>();
@@ -312,6 +332,7 @@ Plan read_plan(const Place& place, const std::vector<SourcePtr>& sources) {
         place["lanes"].for_each(
             [&](const Place& item) { plan.lanes.push_back(item.integer<std::uint32_t>()); });
     }
+    if (place.has("turns")) plan.turns = read_turns(place["turns"]);
     return plan;
 }
 

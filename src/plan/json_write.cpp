@@ -8,7 +8,9 @@
 //   plan         {"kernel": text, "rank": int, "nranks": int, "source": index into sources,
 //                 "tile_bytes": uint, "buffers": [buffer...], "advance": [int, one per buffer],
 //                 "instructions": [instruction...], "lanes": [uint, where each lane after the
-//                 first begins in the instructions]}
+//                 first begins in the instructions], "turns": turns}
+//   turns        {"signal": index into buffers, "every": int, "count": uint, "shifts": [shift...]}
+//   shift        {"buffer": index into buffers, "by": [uint, one per turn]}
 //   buffer       {"name": text, "kind": word, "direction": word, "element": word,
 //                 "bytes": uint} or, for signals, {..., "cells": uint, "cell_stride": uint}
 //   instruction  {"do": word, <fields of that word>, "pipe": word, "line": uint,
@@ -24,13 +26,13 @@
 //     fence        completes: uint
 //     evict        range: range
 //   range        {"buffer": index into buffers or "tile", "rank": int, "offset": uint,
-//                 "length": uint}
+//                 "length": uint, "shift": uint, 1 for the first of the plan's shifts}
 //   cell         {"buffer": index, "rank": int, "index": uint}
 //   value        {"constant": int, "per_generation": int}
 //
 // A field that has its default is left out: no source, no included parts, one lane, bytes 0, cells
-// 0, cell_stride 64, pipe none, line 0, joined false, group 0, from f32, per_generation 0. A scalar
-// that is not finite is the text "inf", "-inf" or "nan".
+// 0, cell_stride 64, shift 0, one turn, pipe none, line 0, joined false, group 0, from f32,
+// per_generation 0. A scalar that is not finite is the text "inf", "-inf" or "nan".
 #include <cmath>
 
 #include <fmt/format.h>
@@ -60,6 +62,7 @@ OrderedJson json_of(const Range& range) {
     json["rank"] = range.rank;
     json["offset"] = range.offset;
     json["length"] = range.length;
+    if (range.shift != 0) json["shift"] = range.shift;
     return json;
 }
 
@@ -163,6 +166,17 @@ OrderedJson json_of(const Buffer& buffer) {
     return json;
 }
 
+OrderedJson json_of(const Turns& turns) {
+    OrderedJson shifts = OrderedJson::array();
+    for (const Shift& shift : turns.shifts) {
+        shifts.push_back({{"buffer", shift.buffer}, {"by", shift.by}});
+    }
+    return {{"signal", turns.signal},
+            {"every", turns.every},
+            {"count", turns.count},
+            {"shifts", std::move(shifts)}};
+}
+
 OrderedJson json_of(const Source& source) {
     OrderedJson json = {{"name", source.name()}, {"text", source.text()}};
     for (const Source::Part& part : source.included()) {
@@ -210,13 +224,16 @@ private:
             plan.source ? fmt::format(", \"source\": {}", source_index(plan.source)) : "";
         const std::string lanes =
             plan.lanes.empty() ? "" : fmt::format(",\n   \"lanes\": {}", line(plan.lanes));
+        const std::string turns =
+            plan.turns == Turns{} ? ""
+                                  : fmt::format(",\n   \"turns\": {}", line(json_of(plan.turns)));
         return fmt::format(
             "  {{\"kernel\": {}, \"rank\": {}, \"nranks\": {}{}, "
             "\"tile_bytes\": {},\n   \"buffers\": {},\n   \"advance\": {},\n   "
-            "\"instructions\": {}{}}}",
+            "\"instructions\": {}{}{}}}",
             line(plan.kernel), plan.rank, plan.nranks, source, plan.tile_bytes,
             lines(plan.buffers, "     "), line(plan.advance), lines(plan.instructions, "     "),
-            lanes);
+            lanes, turns);
     }
 
     std::vector<SourcePtr> sources_;

@@ -18,7 +18,7 @@ constexpr std::array<std::string_view, plan::kPipes.size()> kPipeNames = {
 
 auto identity(const Plan& plan) {
     return std::tie(plan.kernel, plan.rank, plan.nranks, plan.buffers, plan.tile_bytes,
-                    plan.instructions, plan.lanes, plan.advance);
+                    plan.instructions, plan.lanes, plan.advance, plan.turns);
 }
 
 }  // namespace

@@ -13,8 +13,7 @@ namespace peal::plan {
 class RangeIndex {
 public:
     void add(const Range& range, std::uint32_t id) {
-        if (range.length != 0)
-            entries_[memory_of(range)].push_back({range.offset, end_of(range), id});
+        if (range.length != 0) entries_[memory_of(range)].push_back({range, id});
     }
 
     // Calls each(id) for every entry that overlaps the range and is live(id); forgets the entries
@@ -26,7 +25,7 @@ public:
         std::vector<std::uint32_t> hits;
         std::erase_if(bucket->second, [&](const Entry& entry) {
             if (!live(entry.id)) return true;
-            if (entry.begin >= end_of(range) || range.offset >= entry.end) return false;
+            if (!overlaps(entry.range, range)) return false;
             hits.push_back(entry.id);
             return true;
         });
@@ -37,7 +36,7 @@ public:
 
 private:
     struct Entry {
-        std::uint64_t begin, end;
+        Range range;
         std::uint32_t id;
     };
 

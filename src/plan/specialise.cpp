@@ -89,6 +89,7 @@ Plan Specialiser::run() && {
     }
     plan_.tile_bytes = tile_bytes;
     plan_.advance = std::move(advance);
+    settle_turns();
     plan_.notes = std::move(notes_);
     return std::move(plan_);
 }

@@ -67,9 +67,19 @@ private:
     double exact(const Expression& call, std::int64_t integer) const;
     Cell cell(const Expression& call, std::int32_t rank, const Expression& index);
     Value signal_value(const Expression& call, const Expression& operand, std::uint16_t signal);
+    // Where elements begin: the least place, and by how much more in each generation, as a cycle.
+    struct Offset {
+        std::uint64_t least = 0;
+        std::uint64_t most = 0;
+        AffineInteger value;
+    };
+    Offset offset(const Expression& call, const Expression& operand,
+                  std::string_view what = "offset");
     // Elements [offset, offset + count) of a buffer of some rank.
     Range elements(const Expression& call, std::uint16_t buffer, std::int32_t rank,
-                   std::uint64_t offset, std::uint64_t count);
+                   const Offset& offset, std::uint64_t count);
+    std::uint16_t shift_of(const Expression& call, std::uint16_t buffer, const Offset& offset);
+    void settle_turns();
     Range range_of(const TileValue& tile) const;
     TileValue new_tile(const Expression& call, Element element, std::uint64_t count);
     TileValue load_from(const Expression& call, const Range& source);

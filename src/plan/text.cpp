@@ -14,6 +14,7 @@
 #include "plan/names.hpp"
 #include "plan/notes.hpp"
 #include "plan/titles.hpp"
+#include "plan/turns.hpp"
 
 namespace peal::plan {
 namespace {
@@ -128,8 +129,20 @@ private:
         }
         return fmt::format("[{}..{})", range.offset, end_of(range));
     }
+    // "[0..64)", or where it is in each turn: "[0..64)|[64..128)".
+    std::string bytes_in_turn(const Range& range) const {
+        const std::vector<Shift>& shifts = plan_.turns.shifts;
+        const bool is_known = range.shift <= shifts.size() && range.shift != 0;
+        if (!is_known) return bytes(range) + (range.shift == 0 ? "" : "|?");
+        if (options_.turn) return bytes(in_turn(range, plan_.turns, *options_.turn));
+        std::string text;
+        for_each_turn(range, plan_.turns, [&](const Range& moved) {
+            text += (text.empty() ? "" : "|") + bytes(moved);
+        });
+        return text;
+    }
     std::string range(const Range& range) const {
-        return buffer(range.buffer) + whose(range.rank) + bytes(range);
+        return buffer(range.buffer) + whose(range.rank) + bytes_in_turn(range);
     }
 
     std::string sources(const std::vector<Range>& list) const {
@@ -140,7 +153,7 @@ private:
             text += last == first
                         ? range(list[first])
                         : fmt::format("{}@{}..{}{}", buffer(list[first].buffer), list[first].rank,
-                                      list[last].rank, bytes(list[first]));
+                                      list[last].rank, bytes_in_turn(list[first]));
             first = last + 1;
         }
         return text;
@@ -173,6 +186,10 @@ std::string buffer_line(const Plan& plan, std::size_t index, std::size_t name_wi
                     name(buffer.direction), name(buffer.element), size_text(buffer));
     if (index < plan.advance.size() && plan.advance[index] != 0) {
         line += fmt::format(", advance {}", plan.advance[index]);
+    }
+    if (plan::takes_turns(plan) && index == plan.turns.signal) {
+        line += fmt::format(", {} turns", plan.turns.count);
+        if (plan.turns.every != 1) line += fmt::format(" of {} generations", plan.turns.every);
     }
     return line + '\n';
 }

@@ -19,6 +19,8 @@ struct TextOptions {
     std::optional<std::int64_t> generation = {};
     // Elements of the declared shape where there is one: "slot[0][0;3]". Otherwise bytes.
     bool elements = false;
+    // Places are those of this turn; without one, those of all.
+    std::optional<std::uint32_t> turn = {};
 };
 
 // The own rank is left out: `data` is the own window and `data@2` the one of rank 2.
@@ -27,13 +29,15 @@ std::string to_text(const Instruction& instruction, const Plan& plan, const Text
 // As pictures say it: "copy data <- inp", "sum out <- data@0..3", "notify sig[0]@1 += 1".
 // `generation` is the one of the signal buffer that the instruction names, if it names one.
 inline std::string brief_text(const Instruction& instruction, const Plan& plan,
-                              std::int64_t generation) {
-    return to_text(instruction, plan, {.brief = true, .generation = generation, .elements = true});
+                              std::int64_t generation, std::optional<std::uint32_t> turn = {}) {
+    return to_text(instruction, plan,
+                   {.brief = true, .generation = generation, .elements = true, .turn = turn});
 }
 
 // As reports say it.
-inline std::string report_text(const Instruction& instruction, const Plan& plan) {
-    return to_text(instruction, plan, {.elements = true});
+inline std::string report_text(const Instruction& instruction, const Plan& plan,
+                               std::optional<std::uint32_t> turn = {}) {
+    return to_text(instruction, plan, {.elements = true, .turn = turn});
 }
 
 }  // namespace peal::plan

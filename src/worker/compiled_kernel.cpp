@@ -67,6 +67,7 @@ std::vector<BufferUse> uses_of(const Plan& plan) {
             [&](const Range& range) {
                 if (!is_argument(range)) return;
                 uses[range.buffer].writes = true;
+                if (range.shift != 0) return;  // in every turn another part
                 written[range.buffer].emplace_back(range.offset, plan::end_of(range));
             });
     }

@@ -158,7 +158,7 @@ void Device::bind(const Command& command, const Plan& plan) {
                            .rank_stride = range.rank_stride,
                            .generation = range.generation});
     }
-    memory_.push_back({.base = tiles_.data(), .rank_stride = engine::tile_stride(plan)});
+    engine::add_unnamed_memory(plan, tiles_.data(), memory_);
 }
 
 }  // namespace peal::worker

@@ -112,6 +112,12 @@ void describe(Archive& archive, Buffer& buffer) {
 }
 
 template <class Archive>
+void describe(Archive& archive, Shift& shift) {
+    describe(archive, shift.buffer);
+    describe(archive, shift.by);
+}
+
+template <class Archive>
 void describe(Archive& archive, Plan& plan) {
     describe(archive, plan.kernel);
     describe(archive, plan.rank);
@@ -121,6 +127,10 @@ void describe(Archive& archive, Plan& plan) {
     describe(archive, plan.instructions);
     describe(archive, plan.lanes);
     describe(archive, plan.advance);
+    describe(archive, plan.turns.signal);
+    describe(archive, plan.turns.every);
+    describe(archive, plan.turns.count);
+    describe(archive, plan.turns.shifts);
 }
 
 template <class Archive, class Sequence>

@@ -118,5 +118,11 @@ TEST_F(CrossCheck, ProgramsOnWindowsThatHoldSomething) {
     EXPECT_GT(tally_.visible, tally_.programs / 20);
 }
 
+TEST_F(CrossCheck, ProgramsWhoseCallsTakeTurns) {
+    compare(Sort::turns, 0, 8'000, {data_race, deadlock, unwritten_read, stale_signal});
+    EXPECT_GT(tally_.any, tally_.programs / 10);
+    EXPECT_GT(tally_.late, tally_.programs / 100);
+}
+
 }  // namespace crosscheck_test
 }  // namespace peal

@@ -189,6 +189,76 @@ TEST(Credits, AreTakenBackByTheirOwnerAndByAdding) {
     }
 }
 
+// A push in halves, where `half` says how the turns go.
+CheckReport check_halves(const std::string& half, int nranks, int calls = 3) {
+    const std::string text =
+        "kernel halves(inp: in i32[2], out: out i32[2], data: window i32[2, nranks, 2],\n"
+        "              sig: window i32[nranks]) {\n"
+        "    half = " +
+        half +
+        "\n"
+        "    for peer in 0..nranks { data@peer[half, rank] = inp }\n"
+        "    for peer in peers { notify sig[rank]@peer = generation(sig) + 3 }\n"
+        "    for peer in peers { wait sig[peer] >= generation(sig) + 3 }\n"
+        "    acc = data[half, 0]\n"
+        "    for r in 1..nranks { acc = acc + data[half, r] }\n"
+        "    out = acc\n"
+        "    advance sig by 3\n"
+        "}\n";
+    const ir::Program program = parse(std::make_shared<const Source>("halves.peal", text));
+    const std::vector<Plan> plans = compile(program, "halves", {}, nranks);
+    Collective allreduce;
+    allreduce.kind = CollectiveKind::allreduce;
+    allreduce.element = Element::i32;
+    allreduce.count = 2;
+    const Meaning meaning = meaning_of(allreduce, plans);
+    CheckOptions options;
+    options.calls = calls;
+    return check({{&plans, &meaning, {}}}, options);
+}
+
+// Rounds are compared with those of the same turns.
+TEST(Turns, AreShownForAnyNumberOfCalls) {
+    for (const int nranks : {2, 3, 8}) {
+        for (const int calls : {1, 3, 6}) {
+            const CheckReport report = check_halves("generation(sig) % 2", nranks, calls);
+            expect_any(report, kMost / 3 / 2 * 2);
+            EXPECT_EQ(check_halves("generation(sig) / 3 % 2", nranks, calls).any_calls, true);
+        }
+    }
+}
+
+TEST(Turns, ThatAreTooLongOrTooShortAreRefuted) {
+    for (const char* half : {"0", "generation(sig) / 6 % 2", "(generation(sig) + 1) / 2 % 2"}) {
+        const CheckReport report = check_halves(half, 2, 6);
+        EXPECT_THAT(kinds(report), ElementsAre(ViolationKind::data_race)) << half;
+        EXPECT_FALSE(report.any_calls) << half;
+    }
+}
+
+// One call in two calls of four is right, two in a row are not: it shows in the third.
+TEST(Turns, AreThoseOfTheCall) {
+    const char* const half = "generation(sig) / 6 % 2";
+    EXPECT_EQ(check_halves(half, 2, 1).verdict, Verdict::proved);
+    const CheckReport report = check_halves(half, 2);
+    ASSERT_EQ(report.verdict, Verdict::violated);
+    EXPECT_EQ(report.violations.front().memory, "data@0[0][1][0;2]");
+}
+
+TEST(Turns, ThatComeAgainTooLateAreProvedForSomeCalls) {
+    Plans plans(2);
+    const std::uint16_t signal = plans.signal("signal", 1, 1);
+    const std::uint16_t input = plans.argument("input", Direction::in, 1, Element::u8);
+    const std::uint16_t data = plans.window("data", 2, Element::u8);
+    std::vector<Plan> list = plans.list();
+    for (Plan& plan : list) {
+        plan.turns = {signal, 2000, 2, {{data, {0, 1}}}};
+        plan.instructions.push_back(
+            {Copy{Range(data, plan.rank, 0, 1, 1), Range(input, plan.rank, 0, 1)}});
+    }
+    expect_three(check_one(list), "memory is where it was after 4000 calls only");
+}
+
 TEST(Credits, OfARingAreCounted) {
     const ir::Program program = parse(std::make_shared<const Source>("ring.peal", kCreditRing));
     Bindings bindings;

@@ -303,6 +303,25 @@ TEST(Examples, GiveGoldenOnEveryRankCount) {
     }
 }
 
+// Which half a call takes is asked of the memory, whoever carries the call out.
+TEST(Examples, TakeTurnsOnEveryEngine) {
+    for (const std::vector<std::string>& where :
+         {std::vector<std::string>{"--seed", "3"}, {"--processes"}, {"-p", "a2a3sim"}}) {
+        std::vector<std::string> arguments = {"run",      "examples/halves_allreduce.peal",
+                                              "-n",       "3",
+                                              "--set",    "n=13",
+                                              "--calls",  "5",
+                                              "--expect", "allreduce"};
+        arguments.insert(arguments.end(), where.begin(), where.end());
+        const Ran ran = peal(arguments);
+        EXPECT_EQ(ran.exit_code, 0) << where.front() << "\n" << ran.out << ran.err;
+    }
+    const Ran checked =
+        peal({"check", "examples/halves_allreduce.peal", "-n", "1..9", "--expect", "allreduce"});
+    EXPECT_EQ(checked.exit_code, 0) << checked.out << checked.err;
+    EXPECT_THAT(checked.out, testing::HasSubstr("any    as allreduce, same bits  proved"));
+}
+
 // Lanes change who does what, and no bit of the result: in process in any order, by processes of
 // which each carries the lanes of its rank, and on devices.
 TEST(Examples, GiveGoldenOnEveryNumberOfLanes) {

@@ -69,6 +69,32 @@ TEST(Kernel, RunsInProcesses) {
               0);
 }
 
+// A prepared kernel asks in each run whose turn it is, also where other runs came in between.
+TEST(Kernel, TakesTurns) {
+    const ir::Program program = parse_file(PEAL_SOURCE_DIR "/examples/halves_allreduce.peal");
+    Communicator::threads(3, [&](Communicator& comm) {
+        Bindings bindings;
+        bindings.integers["n"] = kSize;
+        const Kernel kernel = comm.kernel(program, "halves_allreduce", bindings);
+        const auto p = static_cast<std::uint64_t>(comm.nranks());
+        Window<float> data = comm.window<float>(2 * p * kSize);
+        WindowMemory signals = comm.signals(p);
+        std::vector<float> input(kSize), output(kSize);
+        PreparedKernel prepared = comm.prepare(kernel, input, output, data, signals);
+        for (int call = 0; call < 20; ++call) {
+            std::fill(input.begin(), input.end(), static_cast<float>(call + comm.rank()));
+            if (call % 3 == 0) {
+                comm.run(kernel, input, output, data, signals);
+            } else {
+                prepared.run();
+            }
+            ASSERT_THAT(output, testing::Each(static_cast<float>(3 * call + 3))) << call;
+            const std::uint64_t half = static_cast<std::uint64_t>(call) % 2 * p * kSize;
+            ASSERT_EQ(data[half], static_cast<float>(call)) << call;
+        }
+    });
+}
+
 // On one rank: what it is told.
 std::string complaint(const std::function<void(Communicator&, const Kernel&, Arguments&)>& run) {
     std::string message;

@@ -74,6 +74,7 @@ void add_range(std::map<std::string, Change>& changes, const std::string& name, 
     changes[name + ".rank"] = [=](Plan& p) { ++(action<T>(p).*range).rank; };
     changes[name + ".offset"] = [=](Plan& p) { ++(action<T>(p).*range).offset; };
     changes[name + ".length"] = [=](Plan& p) { ++(action<T>(p).*range).length; };
+    changes[name + ".shift"] = [=](Plan& p) { ++(action<T>(p).*range).shift; };
 }
 
 template <class T>
@@ -104,6 +105,34 @@ std::map<std::string, Change> every_change() {
         {"a lane without instructions",
          [](Plan& p) {
              p.lanes = {3, 3};
+         }},
+        {"turns",
+         [](Plan& p) {
+             p.turns = {kSig, 1, 2, {}};
+         }},
+        {"turns.signal",
+         [](Plan& p) {
+             p.turns = {kData, 1, 2, {}};
+         }},
+        {"turns.every",
+         [](Plan& p) {
+             p.turns = {kSig, 2, 2, {}};
+         }},
+        {"turns.count",
+         [](Plan& p) {
+             p.turns = {kSig, 1, 3, {}};
+         }},
+        {"turns.shifts",
+         [](Plan& p) {
+             p.turns = {kSig, 1, 2, {{kData, {0, 8}}}};
+         }},
+        {"turns.shifts.buffer",
+         [](Plan& p) {
+             p.turns = {kSig, 1, 2, {{kInp, {0, 8}}}};
+         }},
+        {"turns.shifts.by",
+         [](Plan& p) {
+             p.turns = {kSig, 1, 2, {{kData, {8, 0}}}};
          }},
         {"one buffer less", [](Plan& p) { p.buffers.pop_back(); }},
         {"one instruction less", [](Plan& p) { p.instructions.pop_back(); }},

@@ -2,10 +2,12 @@
 #include <gtest/gtest.h>
 
 #include "peal/compile.hpp"
+#include "plan/faults.hpp"
 #include "plan/random_plan.hpp"
 #include "plan/reference.hpp"
 #include "plan/support.hpp"
 #include "plan/tile_blocks.hpp"
+#include "plan/turns.hpp"
 
 namespace peal::plan {
 namespace fuse_test {
@@ -55,6 +57,39 @@ TEST(Fuse, PlansThatReuseTheirTilesKeepTheirEffect) {
         ASSERT_NO_THROW(validate(fused)) << seed;
         ASSERT_NO_FATAL_FAILURE(expect_same_effect(plan, fused, seed));
         ASSERT_NO_FATAL_FAILURE(expect_no_more_work(plan, fused, seed));
+    }
+}
+
+// Places move from turn to turn, some together and some each on its own: in each turn the fused
+// plan does what the plan does.
+TEST(Fuse, PlansThatTakeTurnsKeepTheirEffectInEach) {
+    for (std::uint64_t seed = 0; seed < 1500; ++seed) {
+        Plan plan = RandomPlan(seed, 4 + seed % 40).plan();
+        std::mt19937_64 random(seed);
+        plan.turns = {4, 1, 2, {}};
+        for (std::uint16_t b = 0; b < 4; ++b) {
+            const std::uint64_t bytes = plan.buffers[b].bytes;
+            plan.turns.shifts.push_back({b, {0, bytes}});
+            plan.turns.shifts.push_back({b, {bytes, 0}});
+            plan.buffers[b].bytes = 2 * bytes;
+        }
+        const std::uint64_t others = seed % 3 * 20;  // in a hundred
+        for (Instruction& instruction : plan.instructions) {
+            for_each_range(instruction.action, [&](Range& range) {
+                if (is_tile(range)) return;
+                const bool is_other = random() % 100 < others;
+                range.shift = static_cast<std::uint16_t>(
+                    is_other ? random() % 2 * (2U * range.buffer + 2) : 2U * range.buffer + 1);
+            });
+        }
+        if (!faults_of(plan).empty()) continue;  // a copy meets itself
+        const Plan fused = fuse(plan);
+        ASSERT_NO_THROW(validate(fused)) << seed;
+        ASSERT_NO_FATAL_FAILURE(expect_no_more_work(plan, fused, seed));
+        for (const std::uint32_t turn : {0U, 1U}) {
+            ASSERT_NO_FATAL_FAILURE(
+                expect_same_effect(in_turn(plan, turn), in_turn(fused, turn), seed));
+        }
     }
 }
 

@@ -34,6 +34,7 @@ public:
         for (std::uint64_t i = below(3); i > 0; --i) {
             plan.lanes.push_back(integer<std::uint32_t>());
         }
+        if (below(3) == 0) plan.turns = turns();
         return plan;
     }
 
@@ -78,7 +79,19 @@ private:
     }
     Range range() {
         return {below(2) ? kTile : integer<std::uint16_t>(), integer<std::int32_t>(),
-                integer<std::uint64_t>(), integer<std::uint64_t>()};
+                integer<std::uint64_t>(), integer<std::uint64_t>(),
+                below(2) ? std::uint16_t{0} : integer<std::uint16_t>()};
+    }
+    Turns turns() {
+        Turns turns{
+            integer<std::uint16_t>(), integer<std::int64_t>(), integer<std::uint32_t>(), {}};
+        for (std::uint64_t i = below(3); i > 0; --i) {
+            turns.shifts.push_back({integer<std::uint16_t>(), {}});
+            for (std::uint64_t j = below(4); j > 0; --j) {
+                turns.shifts.back().by.push_back(integer<std::uint64_t>());
+            }
+        }
+        return turns;
     }
     Cell cell() {
         return {integer<std::uint16_t>(), integer<std::int32_t>(), integer<std::uint64_t>()};

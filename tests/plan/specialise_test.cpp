@@ -322,7 +322,9 @@ TEST(SpecialiseErrors, GenerationsAreKeptAmongThemselves) {
     EXPECT_EQ(message_in("for i in 0..generation(s) { notify s[0] = 1 }"), relative);
     EXPECT_EQ(message_in("notify s[generation(s)] = 1"), relative);
     EXPECT_EQ(message_in("notify s[0] = generation(s) * generation(s)"), relative);
-    EXPECT_EQ(message_in("notify s[0] = generation(s) / 2"), relative);
+    EXPECT_EQ(message_in("notify s[0] = generation(s) / 2"),
+              "pld.system.notify: the value follows from generation(s) by a division: expected an "
+              "integer, or generation(s) plus one");
     EXPECT_EQ(message_in("notify s[0] = generation(s) + generation(z)"), relative);
     EXPECT_EQ(message_in("notify z[0] = generation(s)"),
               "pld.system.notify: a value relative to generation(s) is given to 'z'");

@@ -296,6 +296,16 @@ NaiveStep NaiveProgram::step_of(const Instruction& instruction, int rank, std::s
     return step;
 }
 
+// Which part of a window it is may depend on the call.
+std::uint64_t NaiveProgram::offset_in(const NaiveStep& step, const Range& range) const {
+    if (range.shift == 0) return range.offset;
+    const Plan& plan = (*stage(step.call).plans)[static_cast<std::size_t>(step.rank)];
+    const std::string& signal = memory(step.call % stages_.size(), plan.turns.signal);
+    const auto turn = static_cast<std::uint64_t>(generation(signal, step.call)) /
+                      static_cast<std::uint64_t>(plan.turns.every);
+    return range.offset + plan.turns.shifts.at(range.shift - 1U).by.at(turn % plan.turns.count);
+}
+
 void NaiveProgram::fill_data(NaiveStep& step) {
     const auto at = [&](const Range& range) {
         if (range.buffer == kTile) {
@@ -303,7 +313,7 @@ void NaiveProgram::fill_data(NaiveStep& step) {
             return Place{all.begin + static_cast<std::uint32_t>(range.offset),
                          static_cast<std::uint32_t>(range.length)};
         }
-        return place(step.call, range.buffer, range.rank, range.offset, range.length);
+        return place(step.call, range.buffer, range.rank, offset_in(step, range), range.length);
     };
     How how = How::write;
     std::uint32_t of = 0;

@@ -116,6 +116,7 @@ private:
                       std::uint32_t call);
     void add_caller(NaiveStep& step, int rank, std::uint32_t call) const;
     void fill_data(NaiveStep& step);
+    std::uint64_t offset_in(const NaiveStep& step, const Range& range) const;
     void find_elements();
     // At the start of that call.
     std::int64_t generation(const std::string& name, std::uint32_t call) const;

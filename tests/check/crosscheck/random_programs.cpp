@@ -73,6 +73,7 @@ std::string name(Sort sort) {
         case Sort::lanes: return "lanes";
         case Sort::rounds: return "rounds";
         case Sort::held: return "held";
+        case Sort::turns: return "turns";
     }
     return "";
 }
@@ -91,6 +92,7 @@ RandomProgram random_program(Sort sort, std::uint64_t seed) {
         case Sort::lanes: return random_lanes(seed);
         case Sort::rounds: return random_rounds(seed);
         case Sort::held: return random_held(seed);
+        case Sort::turns: return random_turns(seed);
     }
     return {};
 }

@@ -40,10 +40,12 @@ enum class Sort : std::uint8_t {
     lanes,      // ranks that do several things at once
     rounds,     // what shows after several calls only
     held,       // windows that hold something when a call begins
+    turns,      // the same as rounds, in places that change from call to call
 };
 inline constexpr Sort kSorts[] = {Sort::monotone,  Sort::signals,  Sort::crowds,  Sort::pipes,
                                   Sort::fences,    Sort::deferred, Sort::gathers, Sort::elements,
-                                  Sort::sequences, Sort::lanes,    Sort::rounds,  Sort::held};
+                                  Sort::sequences, Sort::lanes,    Sort::rounds,  Sort::held,
+                                  Sort::turns};
 std::string name(Sort sort);
 
 // The same program for the same seed.
@@ -59,5 +61,6 @@ RandomProgram random_sequence(std::uint64_t seed);
 RandomProgram random_lanes(std::uint64_t seed);
 RandomProgram random_rounds(std::uint64_t seed);
 RandomProgram random_held(std::uint64_t seed);
+RandomProgram random_turns(std::uint64_t seed);
 
 }  // namespace peal::test
