@@ -44,6 +44,11 @@ class DomainWindow {
 public:
     const std::string& name() const;
 
+    // The words of a window of bytes (u8) as signals of i32: cell i is at byte 4 i. For kernels
+    // that keep both in one window, which is then passed twice; which words are which is their
+    // affair. Error(usage) if it is no window of bytes.
+    DomainWindow as_signals() const;
+
 private:
     friend class Domain;
     friend struct worker::Inside;
@@ -51,6 +56,7 @@ private:
         : domain_(std::move(domain)), index_(index) {}
     std::shared_ptr<worker::DomainState> domain_;
     std::size_t index_;
+    bool as_signals_ = false;
 };
 
 // A handle: copies refer to the same domain. Its windows are zeroed before anybody sees them and

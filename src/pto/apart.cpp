@@ -26,7 +26,12 @@ std::string place_of(const Plan& plan, const Instruction& instruction) {
 // Words of one window that are signals, by their bytes.
 class SignalWords {
 public:
-    SignalWords(const std::vector<Plan>& plans, std::uint16_t signals) {
+    explicit SignalWords(const std::vector<WindowUse>& uses) {
+        for (const WindowUse& use : uses) {
+            if (use.signals != kNoBuffer) add(*use.plans, use.signals);
+        }
+    }
+    void add(const std::vector<Plan>& plans, std::uint16_t signals) {
         for (const Plan& plan : plans) {
             for (const Instruction& instruction : plan.instructions) {
                 if (const auto* notify = std::get_if<Notify>(&instruction.action)) {
@@ -70,32 +75,21 @@ private:
     Places words_, lines_;
 };
 
-void expect_apart(const std::vector<Plan>& plans, const Placed& window) {
-    const SignalWords words(plans, window.signals);
-    const auto look = [&](const Plan& plan, const Instruction& instruction, const Range& range,
-                          bool is_written) {
-        if (range.buffer != window.buffer || range.length == 0) return;
-        const std::uint64_t end = plan::end_of(range);
-        const auto fail = [&](const SignalWords::Use& use, std::string_view how) {
-            throw Error(Fault::program,
-                        fmt::format("{}: bytes [{}..{}) of {} are data here, and {} ({}): keep "
-                                    "data and signals apart",
-                                    place_of(plan, instruction), range.offset, end,
-                                    plan.buffers[window.buffer].name, how,
-                                    place_of(*use.plan, *use.instruction)));
-        };
-        if (const auto* use = words.in(range.offset, end)) fail(*use, "hold a signal");
-        const auto* use = is_written ? words.beside(range.offset, end) : nullptr;
-        if (use) fail(*use, "lie in the line of a signal that a notify with Set writes back whole");
+// One range of data.
+void expect_no_signal(const SignalWords& words, const Plan& plan, const Instruction& instruction,
+                      const Range& range, bool is_written) {
+    const std::uint64_t end = plan::end_of(range);
+    const auto fail = [&](const SignalWords::Use& use, std::string_view how) {
+        throw Error(Fault::program,
+                    fmt::format("{}: bytes [{}..{}) of {} are data here, and {} ({}): keep data "
+                                "and signals apart",
+                                place_of(plan, instruction), range.offset, end,
+                                plan.buffers[range.buffer].name, how,
+                                place_of(*use.plan, *use.instruction)));
     };
-    for (const Plan& plan : plans) {
-        for (const Instruction& instruction : plan.instructions) {
-            plan::for_each_access(
-                instruction.action,
-                [&](const Range& range) { look(plan, instruction, range, false); },
-                [&](const Range& range) { look(plan, instruction, range, true); });
-        }
-    }
+    if (const auto* use = words.in(range.offset, end)) fail(*use, "hold a signal");
+    const auto* use = is_written ? words.beside(range.offset, end) : nullptr;
+    if (use) fail(*use, "lie in the line of a signal that a notify with Set writes back whole");
 }
 
 // ---------------------------------------------------------------------------- one kernel after
@@ -151,9 +145,20 @@ private:
 
 }  // namespace
 
-void expect_apart(const std::vector<Plan>& plans, const Layout& layout) {
-    for (const Placed& placed : layout.placed) {
-        if (placed.finds_signals && placed.signals != kNoBuffer) expect_apart(plans, placed);
+void expect_apart(const std::vector<WindowUse>& uses) {
+    const SignalWords words(uses);
+    for (const WindowUse& use : uses) {
+        for (const Plan& plan : *use.plans) {
+            for (const Instruction& instruction : plan.instructions) {
+                const auto look = [&](const Range& range, bool is_written) {
+                    if (range.buffer != use.window || range.length == 0) return;
+                    expect_no_signal(words, plan, instruction, range, is_written);
+                };
+                plan::for_each_access(
+                    instruction.action, [&](const Range& range) { look(range, false); },
+                    [&](const Range& range) { look(range, true); });
+            }
+        }
     }
 }
 

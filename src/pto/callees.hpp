@@ -34,9 +34,15 @@ struct TracedRanks {
 // The buffers of all ranks are the same ones. Throws Error(program) as trace() does.
 TracedRanks trace_ranks(const TraceRequest& request, std::vector<RankFrame> ranks);
 
-// Words of windows are data or signals: throws Error(program), with both lines, if these plans use
-// one as both, or have data in a line that a notify writes back whole.
-void expect_apart(const std::vector<Plan>& plans, const Layout& layout);
+// What plans do with a window whose words are data or signals.
+struct WindowUse {
+    const std::vector<Plan>* plans = nullptr;
+    std::uint16_t window = kNoBuffer;   // buffers of the plans
+    std::uint16_t signals = kNoBuffer;  // none: it has no signals here
+};
+// All of the same window. Throws Error(program), with both lines, if a word is data and a signal,
+// or data is stored into a line that a notify writes back whole.
+void expect_apart(const std::vector<WindowUse>& uses);
 
 // A kernel finds nothing of use in tile memory, and leaves no flag: throws Error(program) if one
 // that begins at launches[i] reads what an earlier one left there, or one before it leaves a flag.

@@ -14,4 +14,5 @@ PYBIND11_MODULE(_peal, module) {
     peal::python::add_worker(module);
     peal::python::add_ir(module);
     peal::python::add_host_turn(module);
+    peal::python::add_driver(module);
 }

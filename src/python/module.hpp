@@ -27,4 +27,7 @@ void add_ir(py::module_& module);
 // Proofs of kernels that a host calls on windows that it makes.
 void add_host_turn(py::module_& module);
 
+// Shims, chip programs, and the driver that hands them to devices.
+void add_driver(py::module_& module);
+
 }  // namespace peal::python

@@ -112,6 +112,17 @@ void DomainState::reset() {
 
 const std::string& DomainWindow::name() const { return domain_->windows[index_].spec.name; }
 
+DomainWindow DomainWindow::as_signals() const {
+    const WindowSpec& spec = domain_->windows[index_].spec;
+    if (spec.element != Element::u8 || spec.cells > 0) {
+        worker::reject(domain_->name, fmt::format("window '{}': expected bytes (u8), found {}",
+                                                  spec.name, to_text(spec.element, spec.shape)));
+    }
+    DomainWindow words = *this;
+    words.as_signals_ = true;
+    return words;
+}
+
 const std::string& Domain::name() const { return state_->name; }
 int Domain::nranks() const { return static_cast<int>(state_->ranks.size()); }
 const std::vector<int>& Domain::ranks() const { return state_->ranks; }

@@ -28,6 +28,7 @@ struct Inside {
         return window.domain_;
     }
     static std::size_t index(const DomainWindow& window) { return window.index_; }
+    static bool is_as_signals(const DomainWindow& window) { return window.as_signals_; }
 
     static Task task(std::shared_ptr<TaskNode> node, std::shared_ptr<Scheduler> scheduler) {
         return {std::move(node), std::move(scheduler)};

@@ -181,8 +181,9 @@ private:
         const std::shared_ptr<DomainState>& domain = Inside::domain(*argument_window);
         const DomainState::Window& window = domain->windows[Inside::index(*argument_window)];
         expect_domain(member, buffer, *domain);
-        expect_window(member, buffer, window);
-        if (m == 0) add_window_access(member, buffer, *domain, window);
+        const bool as_signals = Inside::is_as_signals(*argument_window);
+        expect_window(member, buffer, as_signals ? words_of(window) : window);
+        if (m == 0) add_window_access(member, buffer, *domain, window, as_signals);
         if (buffer.kind == BufferKind::signal) {
             task_->signals.push_back({m, b, domain.get(), Inside::index(*argument_window)});
         }
@@ -207,6 +208,14 @@ private:
         reject(member, buffer,
                fmt::format("a window of a domain with the ranks {}", fmt::join(expected, ", ")),
                fmt::format("{}, which has {}", found(), fmt::join(domain.ranks, ", ")));
+    }
+
+    static DomainState::Window words_of(DomainState::Window window) {
+        window.spec.shape.clear();
+        window.spec.element = Element::i32;
+        window.spec.cell_stride = bytes_of(Element::i32);
+        window.spec.cells = window.bytes / window.spec.cell_stride;
+        return window;
     }
 
     void expect_window(const TaskMember& member, const Buffer& buffer,
@@ -234,13 +243,15 @@ private:
     }
 
     void add_window_access(const TaskMember& member, const Buffer& buffer,
-                           const DomainState& domain, const DomainState::Window& window) {
+                           const DomainState& domain, const DomainState::Window& window,
+                           bool as_signals) {
         const auto nranks = static_cast<std::uint64_t>(domain.ranks.size());
         const std::byte* begin = domain.part(window, call_.is_group ? 0 : member.rank);
         const std::uint64_t bytes =
             call_.is_group ? nranks * window.rank_stride : window.rank_stride;
         task_->accesses.push_back({begin, begin + bytes, true, true});
-        bound_.push_back({&buffer, begin, bytes, member.device});
+        // Data and signals of one window may be in the same memory.
+        if (!as_signals) bound_.push_back({&buffer, begin, bytes, member.device});
     }
 
     const Arena& arena_;

@@ -1,0 +1,163 @@
+// SPDX-License-Identifier: Apache-2.0
+// From stages to plans, and from plans to a verdict.
+#include <algorithm>
+#include <filesystem>
+#include <map>
+#include <set>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "base/cache_directory.hpp"
+#include "base/digest.hpp"
+#include "base/file.hpp"
+#include "check/proof_store.hpp"
+#include "draw/diagram.hpp"
+#include "draw/pictures.hpp"
+#include "draw/svg_text.hpp"
+#include "driver/unit.hpp"
+#include "peal/compile.hpp"
+#include "peal/error.hpp"
+#include "pto/callees.hpp"
+
+namespace peal::driver {
+namespace {
+
+// Who is in a stage; some rank is.
+const Member& anybody(const Stage& stage) {
+    return **std::find_if(stage.members.begin(), stage.members.end(),
+                          [](const Member* member) { return member != nullptr; });
+}
+
+PreparedStage traced(const Stage& stage) {
+    std::vector<std::optional<pto::ChipTask>> tasks;
+    for (const Member* member : stage.members) {
+        tasks.push_back(member ? std::optional(member->task) : std::nullopt);
+    }
+    pto::TracedTask traced = pto::trace(*anybody(stage).program, tasks);
+    DeviceKernel kernel(traced.plans);
+    return {std::move(traced.plans), std::move(kernel), std::move(traced.memory_of)};
+}
+
+// The stages as the checker sees them. Windows are the same memory in all of them.
+class Sequence {
+public:
+    Sequence(const std::vector<Stage>& stages, const std::vector<PreparedStage>& prepared) {
+        const auto nranks = static_cast<int>(stages[0].members.size());
+        Collective barrier;
+        barrier.kind = CollectiveKind::barrier;
+        if (nranks > 1) meeting_ = compile(barrier, nranks);
+        for (std::size_t s = 0; s < stages.size(); ++s) add(stages[s], prepared[s], s);
+        for (const auto& [domain, uses] : uses_) pto::expect_apart(uses);
+    }
+    Sequence(const Sequence&) = delete;
+    Sequence& operator=(const Sequence&) = delete;
+
+    const std::vector<CheckStage>& stages() const { return stages_; }
+
+private:
+    void add(const Stage& stage, const PreparedStage& prepared, std::size_t number) {
+        // Those that a group waits for are over, and their ranks have met.
+        if (stage.meets && !meeting_.empty()) {
+            stages_.push_back({&meeting_, nullptr, {"the host's turn"}});
+        }
+        const std::vector<Buffer>& buffers = prepared.plans[0].buffers;
+        const Member& member = anybody(stage);
+        CheckStage checked{&prepared.plans, nullptr, {}};
+        std::map<const LiveDomain*, pto::WindowUse> windows;
+        for (std::size_t b = 0; b < buffers.size(); ++b) {
+            const LiveDomain* domain = member.memories[prepared.memory_of[b]].domain;
+            checked.memory.push_back(
+                domain        ? shared_name(buffers[b].kind, domain)
+                : number == 0 ? buffers[b].name
+                              : fmt::format("{} of task {}", buffers[b].name, number + 1));
+            if (!domain) continue;
+            pto::WindowUse& use = windows[domain];
+            use.plans = &prepared.plans;
+            if (buffers[b].kind == BufferKind::signal) {
+                use.signals = static_cast<std::uint16_t>(b);
+            } else {
+                use.window = static_cast<std::uint16_t>(b);
+                checked.holds.push_back({buffers[b].name, Held::What::fresh});
+            }
+        }
+        for (const auto& [domain, use] : windows) uses_[domain].push_back(use);
+        stages_.push_back(std::move(checked));
+    }
+
+    std::string shared_name(BufferKind kind, const LiveDomain* domain) {
+        const std::size_t number = numbers_.emplace(domain, numbers_.size() + 1).first->second;
+        const char* what = kind == BufferKind::signal ? "signals" : "window";
+        return number == 1 ? what : fmt::format("{} of domain {}", what, number);
+    }
+
+    std::vector<Plan> meeting_;
+    std::vector<CheckStage> stages_;
+    std::map<const LiveDomain*, std::size_t> numbers_;
+    std::map<const LiveDomain*, std::vector<pto::WindowUse>> uses_;
+};
+
+std::string name_of(const std::vector<Stage>& stages) {
+    std::vector<std::string> names;
+    for (const Stage& stage : stages) {
+        const std::string& name = anybody(stage).program->name;
+        if (std::find(names.begin(), names.end(), name) == names.end()) names.push_back(name);
+    }
+    return fmt::format("{}", fmt::join(names, ", "));
+}
+
+// A page with the picture; its path.
+std::string page_of(const std::string& title, const Violation& violation,
+                    const std::vector<CheckStage>& stages, const std::string& directory) {
+    const std::string svg = draw::to_svg(draw::diagram_of(violation, stages));
+    const std::filesystem::path place =
+        directory.empty() ? base::cache_or_temporary_directory() / "counterexamples"
+                          : std::filesystem::path(directory);
+    base::make_private_directories(place);
+    const std::filesystem::path page = place / (base::Digest().add(svg).text() + ".html");
+    base::write_text(page,
+                     fmt::format("<!DOCTYPE html>\n<meta charset=\"utf-8\">\n<title>{0}</title>\n"
+                                 "<h1>{0}</h1>\n<p>{1}: {2}</p>\n{3}\n",
+                                 draw::escape_xml(title), name(violation.kind),
+                                 draw::escape_xml(violation.message), svg),
+                     "page");
+    return page.string();
+}
+
+std::string finding_of(const Unit& unit, int nranks, const std::vector<CheckStage>& stages,
+                       const std::string& pages) {
+    if (unit.report.verdict == Verdict::proved) return {};
+    const std::string title =
+        fmt::format("{} on {} rank{} is not proved", unit.name, nranks, nranks == 1 ? "" : "s");
+    if (unit.report.verdict == Verdict::bound) {
+        return fmt::format("{}: {}", title, unit.report.bound);
+    }
+    const Violation& violation = unit.report.violations.front();
+    return fmt::format("{}: {}: {}\n  the counterexample: {}", title, name(violation.kind),
+                       violation.message, page_of(title, violation, stages, pages));
+}
+
+}  // namespace
+
+std::shared_ptr<const Unit> prepare(const std::vector<Stage>& stages, const ProveOptions& options) {
+    auto unit = std::make_shared<Unit>();
+    unit->name = name_of(stages);
+    for (const Stage& stage : stages) {
+        unit->stages.push_back(traced(stage));
+        unit->programs.push_back(anybody(stage).program);
+    }
+    const Sequence sequence(stages, unit->stages);
+    if (!options.check) return unit;
+    CheckOptions asked;
+    asked.calls = 1;
+    asked.any_calls = false;
+    asked.device = options.device;
+    asked.max_seconds = options.max_seconds;
+    unit->report = checker::check_once(sequence.stages(), asked).report;
+    unit->is_checked = true;
+    unit->finding = finding_of(*unit, static_cast<int>(stages[0].members.size()), sequence.stages(),
+                               options.pages);
+    return unit;
+}
+
+}  // namespace peal::driver
