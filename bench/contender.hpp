@@ -48,4 +48,9 @@ inline int root_of(std::uint64_t iteration, int nranks) {
     return static_cast<int>(iteration % static_cast<std::uint64_t>(nranks));
 }
 
+// Who a rank plays with, and who its neighbours are in a ring.
+inline int partner_of(int rank) { return rank ^ 1; }
+inline int left_of(int rank, int nranks) { return (rank + nranks - 1) % nranks; }
+inline int right_of(int rank, int nranks) { return (rank + 1) % nranks; }
+
 }  // namespace peal::bench

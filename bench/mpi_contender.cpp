@@ -25,6 +25,7 @@ private:
     Operation bind_reduce_scatter(const Job& job);
     Operation bind_allgather_v(const Job& job);
     Operation bind_all_to_all_v(const Job& job);
+    Operation bind_neighbours(const Job& job);
     // Equal pieces, one for each rank, and where they begin.
     std::vector<int> counts_of(const Job& job) const {
         return std::vector<int>(static_cast<std::size_t>(nranks_),
@@ -75,6 +76,13 @@ Operation MpiContender::bind(const Job& job) {
         case Task::allgather_v: return bind_allgather_v(job);
         case Task::reduce_scatter_v: return bind_reduce_scatter(job);
         case Task::all_to_all_v: return bind_all_to_all_v(job);
+        case Task::ping_pong:
+            return [=, this, peer = partner_of(rank_)](std::uint64_t) {
+                if (rank_ < peer) MPI_Send(in, count, MPI_FLOAT, peer, 0, MPI_COMM_WORLD);
+                MPI_Recv(out, count, MPI_FLOAT, peer, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+                if (rank_ > peer) MPI_Send(in, count, MPI_FLOAT, peer, 0, MPI_COMM_WORLD);
+            };
+        case Task::neighbours: return bind_neighbours(job);
         case Task::barrier: return [=](std::uint64_t) { MPI_Barrier(MPI_COMM_WORLD); };
         default: throw std::runtime_error("not for MPI: " + std::string(name(job.task)));
     }
@@ -111,6 +119,31 @@ Operation MpiContender::bind_all_to_all_v(const Job& job) {
     return [=, counts = counts_of(job), offsets = offsets_of(job)](std::uint64_t) {
         MPI_Alltoallv(in, counts.data(), offsets.data(), MPI_FLOAT, out, counts.data(),
                       offsets.data(), MPI_FLOAT, MPI_COMM_WORLD);
+    };
+}
+
+// A ring of two ranks has two messages each way, told apart by their tags.
+Operation MpiContender::bind_neighbours(const Job& job) {
+    const float* in = job.input;
+    float* out = job.output;
+    const int count = static_cast<int>(job.shape.block);
+    if (job.way == "topology") {
+        const int is_periodic = 1;
+        MPI_Comm ring = MPI_COMM_NULL;
+        MPI_Cart_create(MPI_COMM_WORLD, 1, &nranks_, &is_periodic, 0, &ring);
+        return [=](std::uint64_t) {
+            const int counts[] = {count, count}, sent_at[] = {0, 0}, received_at[] = {0, count};
+            MPI_Neighbor_alltoallv(in, counts, sent_at, MPI_FLOAT, out, counts, received_at,
+                                   MPI_FLOAT, ring);
+        };
+    }
+    return [=, left = left_of(rank_, nranks_), right = right_of(rank_, nranks_)](std::uint64_t) {
+        MPI_Request requests[4];
+        MPI_Irecv(out, count, MPI_FLOAT, left, 0, MPI_COMM_WORLD, &requests[0]);
+        MPI_Irecv(out + count, count, MPI_FLOAT, right, 1, MPI_COMM_WORLD, &requests[1]);
+        MPI_Isend(in, count, MPI_FLOAT, right, 0, MPI_COMM_WORLD, &requests[2]);
+        MPI_Isend(in, count, MPI_FLOAT, left, 1, MPI_COMM_WORLD, &requests[3]);
+        MPI_Waitall(4, requests, MPI_STATUSES_IGNORE);
     };
 }
 

@@ -36,6 +36,10 @@ float expected(const Job& job, int rank, int nranks, std::size_t index) {
         case Task::all_to_all:
         case Task::all_to_all_v: return given(static_cast<int>(index / block), own + index % block);
         case Task::broadcast: return given(0, index);
+        case Task::ping_pong: return given(partner_of(rank), index);
+        case Task::neighbours:
+            return given(index < block ? left_of(rank, nranks) : right_of(rank, nranks),
+                         index % block);
         case Task::copy: return given(rank, index);
         case Task::add: return given(rank, index) + given(rank, block + index);
         case Task::barrier:

@@ -56,6 +56,18 @@ Operation PrivateContender::bind(const Job& job) {
             return [=, this, counts = counts_of(job)](std::uint64_t) {
                 comm_.all_to_all_v(in, out, Pieces{counts}, Pieces{counts});
             };
+        case Task::ping_pong:
+            return [=, this, peer = partner_of(rank())](std::uint64_t) {
+                if (rank() < peer) comm_.send(in, peer);
+                comm_.recv(out, peer);
+                if (rank() > peer) comm_.send(in, peer);
+            };
+        case Task::neighbours:
+            return [=, this](std::uint64_t) {
+                const auto from_left = out.first(in.size()), from_right = out.last(in.size());
+                comm_.exchange({{left_of(rank(), nranks()), in, from_left},
+                                {right_of(rank(), nranks()), in, from_right}});
+            };
         case Task::barrier: return [this](std::uint64_t) { comm_.barrier(); };
         default: throw std::runtime_error("not a collective: " + std::string(name(job.task)));
     }

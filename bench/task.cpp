@@ -6,10 +6,11 @@
 namespace peal::bench {
 namespace {
 
-constexpr std::array<std::string_view, 15> kNames = {
-    "allreduce",    "reduce_scatter", "allgather", "broadcast",   "all_to_all",
-    "barrier",      "scan",           "exscan",    "allgather_v", "reduce_scatter_v",
-    "all_to_all_v", "handoff",        "copy",      "add",         "uneven"};
+constexpr std::array<std::string_view, 17> kNames = {
+    "allreduce",    "reduce_scatter", "allgather",  "broadcast",   "all_to_all",
+    "barrier",      "scan",           "exscan",     "allgather_v", "reduce_scatter_v",
+    "all_to_all_v", "ping_pong",      "neighbours", "handoff",     "copy",
+    "add",          "uneven"};
 
 std::size_t divide_up(std::size_t amount, std::size_t by) { return (amount + by - 1) / by; }
 
@@ -33,8 +34,10 @@ Shape shape_of(Task task, std::size_t bytes, int nranks) {
         case Task::broadcast:
         case Task::scan:
         case Task::exscan:
+        case Task::ping_pong:
         case Task::copy: return {elements, elements, elements};
         case Task::add: return {elements, 2 * elements, elements};
+        case Task::neighbours: return {elements, elements, 2 * elements};
         case Task::reduce_scatter:
         case Task::reduce_scatter_v: return {block, block * ranks, block};
         case Task::allgather:

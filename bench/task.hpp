@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What is measured: the collectives, and the machine's own limits. All of it on float32, sums where
-// there is a reduction.
+// What is measured: the collectives, messages, and the machine's own limits. All of it on float32,
+// sums where there is a reduction.
 #pragma once
 
 #include <array>
@@ -23,6 +23,8 @@ enum class Task : std::uint8_t {
     allgather_v,       // with equal counts, as allgather
     reduce_scatter_v,  // with equal counts, as reduce_scatter
     all_to_all_v,      // with equal counts that each rank knows of its own pieces only
+    ping_pong,         // ranks 2k and 2k + 1 send each other a message, one after the other
+    neighbours,        // in a ring: a message to each neighbour, and one from it
     handoff,           // a cache line goes from one process to another
     copy,              // every rank copies its own memory at the same time
     add,               // every rank adds two arrays of its own into a third
@@ -34,8 +36,9 @@ inline constexpr std::array kCollectiveTasks = {Task::allreduce,  Task::reduce_s
                                                 Task::all_to_all, Task::barrier};
 
 // These are measured when they are asked for by name.
-inline constexpr std::array kFurtherTasks = {Task::scan, Task::exscan, Task::allgather_v,
-                                             Task::reduce_scatter_v, Task::all_to_all_v};
+inline constexpr std::array kFurtherTasks = {
+    Task::scan,         Task::exscan,    Task::allgather_v, Task::reduce_scatter_v,
+    Task::all_to_all_v, Task::ping_pong, Task::neighbours};
 
 std::string_view name(Task task);
 std::optional<Task> task_from(std::string_view name);

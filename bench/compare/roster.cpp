@@ -127,6 +127,7 @@ std::vector<std::string> ways(const Entry& entry, Task task, std::size_t bytes) 
     if (task == Task::copy || task == Task::add) return {"cached", "bypass"};
     if (entry.family == "Gloo") return gloo_ways(task, bytes);
     if (entry.team == Team::peers && task == Task::reduce_scatter) return {"block", "vector"};
+    if (entry.team == Team::peers && task == Task::neighbours) return {"requests", "topology"};
     if (entry.name == "peal-windows" && task != Task::allreduce) return {};
     return {"-"};
 }

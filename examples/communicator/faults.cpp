@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What happens when the ranks disagree, one dies, one does not come, or all wait for each other.
 //
-//   peal launch -n 2 faults mismatch|death|timeout|deadlock
+//   peal launch -n 2 faults mismatch|death|timeout|deadlock|hang
 //   peal launch -n 4 faults uncaught
 #include <chrono>
 #include <csignal>
@@ -64,7 +64,17 @@ void deadlock(Communicator& comm) {
     comm.run(swap, mine, theirs, data, signals);
 }
 
+// Each looks for a message of the other again and again. Nobody can know that neither will send one
+// instead.
+void hang(Communicator& comm) {
+    float message = 0;
+    comm.barrier();
+    peal::Pending pending = comm.start_recv(message, 1 - comm.rank());
+    while (!pending.test()) std::this_thread::sleep_for(1ms);
+}
+
 void fail(Communicator& comm, std::string_view how) {
+    if (how == "hang") hang(comm);
     if (how == "deadlock") deadlock(comm);
     if (how == "mismatch") mismatch(comm);
     if (how == "death") death(comm);

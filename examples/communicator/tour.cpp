@@ -8,6 +8,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <memory>
+#include <span>
 #include <vector>
 
 #include "peal/communicator.hpp"
@@ -63,6 +64,34 @@ void neighbours(Communicator& comm) {
     comm.all_to_all_v(edges, theirs, peal::Pieces{halo}, peal::Pieces{halo});
 
     expect(theirs.front() == 1.0 * static_cast<double>(std::min(left, right)), "all_to_all_v");
+}
+
+void messages(Communicator& comm) {
+    const int ranks = comm.nranks(), rank = comm.rank();
+    const auto useful_work = [] {};
+
+    const int left = (rank + ranks - 1) % ranks, right = (rank + 1) % ranks;
+    const std::vector<float> mine(1000, 1.0F * static_cast<float>(rank));
+    std::vector<float> theirs(1000);
+    if (rank % 2 == 0) comm.send(mine, right);
+    comm.recv(theirs, left);
+    if (rank % 2 == 1) comm.send(mine, right);
+
+    comm.sendrecv(mine, right, theirs, left);  // both at once: nobody has to be first
+
+    peal::Pending coming = comm.start_recv(theirs, left);
+    peal::Pending going = comm.start_send(mine, right);
+    useful_work();
+    coming.wait();
+    going.wait();
+
+    std::vector<double> row(12, rank);  // ten cells, and one of each neighbour's
+    const std::span cells(row);
+    comm.exchange({{left, cells.subspan(1, 1), cells.subspan(0, 1)},
+                   {right, cells.subspan(10, 1), cells.subspan(11, 1)}});
+
+    expect(theirs.back() == static_cast<float>(left), "messages");
+    expect(row.front() == left && row[1] == rank && row.back() == right, "exchange");
 }
 
 void started_and_prepared(Communicator& comm) {
@@ -131,6 +160,7 @@ int main() {
     Communicator comm = Communicator::connect();
     in_place_and_between(comm);
     neighbours(comm);
+    if (comm.nranks() > 1) messages(comm);
     started_and_prepared(comm);
     windows(comm);
     halves(comm);

@@ -18,6 +18,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <initializer_list>
 #include <memory>
 #include <span>
 #include <string>
@@ -33,7 +34,8 @@
 namespace peal {
 
 namespace comm {
-class Queue;  // a communicator from inside
+class Desk;   // a communicator from inside
+class Queue;  // its calls that were started
 class Seat;   // this rank's place in the world
 struct WindowState;
 struct KernelState;
@@ -57,9 +59,17 @@ public:
 private:
     friend class Communicator;
     friend class Prepared;
+    struct Part {
+        std::shared_ptr<comm::Queue> queue;  // null: there is nothing to wait for
+        std::uint64_t ticket = 0;
+        bool test() const;
+        void wait() const;
+    };
+    Pending() = default;
     Pending(std::shared_ptr<comm::Queue> queue, std::uint64_t ticket);
-    std::shared_ptr<comm::Queue> queue_;
-    std::uint64_t ticket_ = 0;
+    void add(std::shared_ptr<comm::Queue> queue, std::uint64_t ticket);
+    Part first_;
+    std::vector<Part> rest_;  // of an exchange
 };
 
 // A call whose plan and buffers are fixed, to be run often.
@@ -561,6 +571,44 @@ public:
         return prepare(call::barrier(), at);
     }
 
+    // ---- messages between two ranks
+    //
+    // The first message that rank a sends to rank b is the first that b receives from a, and so on:
+    // each direction of each pair has an order of its own, which no collective and no other message
+    // disturbs. Both sides must name the same number of elements of the same type.
+    //
+    // send() returns when the buffer may be used again: small messages are kept for the receiver,
+    // large ones wait for it, and so does a small one that finds much before it. Started messages
+    // make progress in every wait on the communicator. No tags: docs/communicator.md says what to
+    // do instead.
+
+    void send(ConstMemory buffer, int to, CallSite at = CallSite::here());
+    Pending start_send(ConstMemory buffer, int to, CallSite at = CallSite::here());
+    PEAL_SAYS_WHY_OF_MESSAGE(send, sent)
+
+    void recv(Memory buffer, int from, CallSite at = CallSite::here());
+    Pending start_recv(Memory buffer, int from, CallSite at = CallSite::here());
+    PEAL_SAYS_WHY_OF_MESSAGE(recv, received)
+
+    // Both at once; the buffers must not overlap.
+    void sendrecv(ConstMemory sent, int to, Memory received, int from,
+                  CallSite at = CallSite::here());
+    Pending start_sendrecv(ConstMemory sent, int to, Memory received, int from,
+                           CallSite at = CallSite::here());
+    PEAL_SAYS_WHY_OF_MESSAGE(sendrecv, sent_and_received)
+
+    // With every neighbour at once: sends to it and receives from it. A neighbour may come several
+    // times. What is received must overlap nothing else.
+    void exchange(std::span<const Neighbour> neighbours, CallSite at = CallSite::here());
+    void exchange(std::initializer_list<Neighbour> neighbours, CallSite at = CallSite::here()) {
+        exchange(std::span(neighbours.begin(), neighbours.size()), at);
+    }
+    Pending start_exchange(std::span<const Neighbour> neighbours, CallSite at = CallSite::here());
+    Pending start_exchange(std::initializer_list<Neighbour> neighbours,
+                           CallSite at = CallSite::here()) {
+        return start_exchange(std::span(neighbours.begin(), neighbours.size()), at);
+    }
+
     void run(const Call& call, CallSite at = CallSite::here());
     Pending start(const Call& call, CallSite at = CallSite::here());
     Prepared prepare(const Call& call, CallSite at = CallSite::here());
@@ -603,13 +651,14 @@ public:
     PreparedKernel prepare(KernelAt kernel, std::span<const KernelArgument> arguments);
 
 private:
-    Communicator(std::shared_ptr<comm::Seat> seat, std::shared_ptr<comm::Queue> queue);
+    Communicator(std::shared_ptr<comm::Seat> seat, std::shared_ptr<comm::Desk> desk);
     WindowMemory allocate(std::uint64_t n, std::uint64_t bytes_each, CallSite at);
 
     std::shared_ptr<comm::Seat> seat_;
-    std::shared_ptr<comm::Queue> queue_;
+    std::shared_ptr<comm::Desk> desk_;
 };
 
 }  // namespace peal
 
 #undef PEAL_SAYS_WHY
+#undef PEAL_SAYS_WHY_OF_MESSAGE

@@ -126,6 +126,13 @@ struct Pieces {
     std::span<const std::int64_t> offsets = {};
 };
 
+// What a rank sends to another, and receives from it. Either may be of length 0.
+struct Neighbour {
+    int rank = 0;
+    ConstMemory sent;
+    Memory received;
+};
+
 namespace call {
 
 // ---- the three shapes of a call

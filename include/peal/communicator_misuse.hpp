@@ -12,7 +12,7 @@
 
 namespace peal::misuse {
 
-enum class Kind { none, no_buffer, constant, mixed };
+enum class Kind { none, no_buffer, constant, mixed, window };
 
 template <class B>
 inline constexpr bool kReads = std::is_convertible_v<B&&, ConstMemory>;
@@ -65,6 +65,21 @@ constexpr Kind of_call() {
     }
 }
 
+// Of messages. What is sent and what is received may be of different types.
+template <class Buffer, class... Rest>
+constexpr Kind sent() {
+    if (kIsWindow<Buffer>) return Kind::window;
+    return kReads<Buffer> ? Kind::none : Kind::no_buffer;
+}
+template <class Buffer, class... Rest>
+constexpr Kind received() {
+    return kIsWindow<Buffer> ? Kind::window : in_place<Buffer>();
+}
+template <class Sent, class To, class Received, class... Rest>
+constexpr Kind sent_and_received() {
+    return sent<Sent>() != Kind::none ? sent<Sent>() : received<Received>();
+}
+
 template <Kind kKind>
 [[noreturn]] void say_why() {
     static_assert(kKind != Kind::no_buffer,
@@ -73,6 +88,8 @@ template <Kind kKind>
                   "peal::Memory; or a peal::Window");
     static_assert(kKind != Kind::constant,
                   "the result is written to this buffer, so it must not be const");
+    static_assert(kKind != Kind::window,
+                  "a message is sent from and received in a contiguous range: give window.span()");
     static_assert(kKind != Kind::mixed,
                   "input and output must have the same element type; Peal converts nothing");
     std::abort();
@@ -80,14 +97,16 @@ template <Kind kKind>
 
 }  // namespace peal::misuse
 
-// For one collective, in its three styles; `kind` says what is wrong. Undefined again at the end of
-// communicator.hpp.
+// For one call, blocking and started; `kind` says what is wrong. A collective can be prepared, too.
+// Undefined again at the end of communicator.hpp.
 // clang-format off
+#define PEAL_SAYS_WHY_OF_MESSAGE(call, kind)                                             \
+    template <class... Args> requires(misuse::kind<Args...>() != misuse::Kind::none)     \
+    void call(Args&&...) { misuse::say_why<misuse::kind<Args...>()>(); }                 \
+    template <class... Args> requires(misuse::kind<Args...>() != misuse::Kind::none)     \
+    Pending start_##call(Args&&...) { misuse::say_why<misuse::kind<Args...>()>(); }
 #define PEAL_SAYS_WHY(collective, kind)                                                  \
-    template <class... Args> requires(misuse::kind<Args...>() != misuse::Kind::none)     \
-    void collective(Args&&...) { misuse::say_why<misuse::kind<Args...>()>(); }           \
-    template <class... Args> requires(misuse::kind<Args...>() != misuse::Kind::none)     \
-    Pending start_##collective(Args&&...) { misuse::say_why<misuse::kind<Args...>()>(); } \
+    PEAL_SAYS_WHY_OF_MESSAGE(collective, kind)                                           \
     template <class... Args> requires(misuse::kind<Args...>() != misuse::Kind::none)     \
     Prepared prepare_##collective(Args&&...) { misuse::say_why<misuse::kind<Args...>()>(); }
 // clang-format on

@@ -34,7 +34,7 @@ void lay_foundation(World& world) {
     foundation->table_bytes = rules.size();
     std::memcpy(foundation->texts(), table.origin.data(), table.origin.size());
     std::memcpy(foundation->texts() + table.origin.size(), rules.data(), rules.size());
-    foundation->group = world.allocate(GroupMemory::bytes(world.nranks()), world.nranks());
+    foundation->group = world.allocate(Members::communicator_bytes(world.nranks()), world.nranks());
     world.header().meeting_point.store(extent,
                                        std::memory_order_release);  // pairs with bootstrap()
     for (int rank = 1; rank < world.nranks(); ++rank) ring_if_asleep(world, rank);
@@ -71,10 +71,10 @@ std::uint64_t await_foundation(World& world, int rank) {
 
 std::unique_ptr<Group> join(std::shared_ptr<World> world, std::vector<int> members, int rank,
                             std::uint64_t extent, std::shared_ptr<const Table> table) {
-    const GroupMemory memory(*world, extent, static_cast<int>(members.size()));
-    populate(memory.part(rank), memory.small_bytes());
-    return std::make_unique<Group>(std::move(world), std::move(members), rank, extent,
-                                   std::move(table));
+    auto group = std::make_unique<Group>(std::move(world), std::move(members), rank, extent,
+                                         std::move(table));
+    group->members().touch();
+    return group;
 }
 
 }  // namespace
@@ -119,8 +119,8 @@ std::unique_ptr<Group> split(Group& group, int colour, int key, CallSite at) {
     const auto size = static_cast<int>(ranks.size());
     if (ranks.front() == group.rank()) {
         try {
-            extent[0] =
-                static_cast<std::int64_t>(group.world()->allocate(GroupMemory::bytes(size), size));
+            extent[0] = static_cast<std::int64_t>(
+                group.world()->allocate(Members::communicator_bytes(size), size));
         } catch (const Error& error) {
             why = error.what();
         }

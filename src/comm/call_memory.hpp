@@ -23,7 +23,7 @@ public:
         : members_(members),
           memory_(members.memory),
           peers_(peers),
-          turns_(GroupMemory::kRingBytes, members.nranks()) {}
+          turns_(members.memory.room().ring_bytes, members.nranks()) {}
 
     // ---- turns. A call takes a place before it is bound, and gives it back when it is over.
 

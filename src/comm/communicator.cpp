@@ -2,8 +2,8 @@
 #include "peal/communicator.hpp"
 
 #include "comm/bootstrap.hpp"
+#include "comm/desk.hpp"
 #include "comm/pieces.hpp"
-#include "comm/queue.hpp"
 #include "shm/membership.hpp"
 #include "shm/ranks.hpp"
 
@@ -13,14 +13,19 @@ namespace peal {
 
 namespace {
 
-std::shared_ptr<comm::Queue> queue_for(std::unique_ptr<comm::Group> group) {
-    return std::make_shared<comm::Queue>(std::move(group));
+std::shared_ptr<comm::Desk> desk_for(std::unique_ptr<comm::Group> group) {
+    return std::make_shared<comm::Desk>(std::move(group));
+}
+
+// The queue of a communicator's collectives, which keeps the communicator.
+std::shared_ptr<comm::Queue> collectives_of(const std::shared_ptr<comm::Desk>& desk) {
+    return {desk, &desk->collectives()};
 }
 
 }  // namespace
 
-Communicator::Communicator(std::shared_ptr<comm::Seat> seat, std::shared_ptr<comm::Queue> queue)
-    : seat_(std::move(seat)), queue_(std::move(queue)) {}
+Communicator::Communicator(std::shared_ptr<comm::Seat> seat, std::shared_ptr<comm::Desk> desk)
+    : seat_(std::move(seat)), desk_(std::move(desk)) {}
 Communicator::Communicator(Communicator&&) noexcept = default;
 Communicator& Communicator::operator=(Communicator&&) noexcept = default;
 Communicator::~Communicator() = default;
@@ -28,95 +33,114 @@ Communicator::~Communicator() = default;
 Communicator Communicator::connect() {
     const comm::Membership membership = comm::join_world();
     auto seat = std::make_shared<comm::Seat>(membership.world, membership.rank);
-    return {std::move(seat), queue_for(comm::bootstrap(membership.world, membership.rank))};
+    return {std::move(seat), desk_for(comm::bootstrap(membership.world, membership.rank))};
 }
 
 int Communicator::fork(int n, const std::function<void(Communicator&)>& body) {
     return comm::fork_ranks(n, [&](std::shared_ptr<shm::World> world, int rank) {
-        Communicator self(nullptr, queue_for(comm::bootstrap(std::move(world), rank)));
+        Communicator self(nullptr, desk_for(comm::bootstrap(std::move(world), rank)));
         body(self);
     });
 }
 
 void Communicator::threads(int n, const std::function<void(Communicator&)>& body) {
     comm::run_threads(n, [&](std::shared_ptr<shm::World> world, int rank) {
-        Communicator self(nullptr, queue_for(comm::bootstrap(std::move(world), rank)));
+        Communicator self(nullptr, desk_for(comm::bootstrap(std::move(world), rank)));
         body(self);
     });
 }
 
-int Communicator::rank() const { return queue_->group().rank(); }
-int Communicator::nranks() const { return queue_->group().nranks(); }
-std::string_view Communicator::profile() const { return queue_->group().table()->origin; }
+int Communicator::rank() const { return desk_->group().rank(); }
+int Communicator::nranks() const { return desk_->group().nranks(); }
+std::string_view Communicator::profile() const { return desk_->group().table()->origin; }
 std::string Communicator::recipe(const Call& call) const {
-    return queue_->group().routine_of(call)->collective.recipe;
+    comm::Group& group = desk_->group();
+    return group.progress().usable(*group.routine_of(call)).collective.recipe;
 }
 void Communicator::set_timeout(std::chrono::milliseconds timeout) {
-    queue_->group().progress().diagnosis().set_timeout(timeout);
+    desk_->under_way().timeout = timeout;
 }
 
 Communicator Communicator::split(int colour, int key, CallSite at) {
-    const comm::Queue::Use use(*queue_);
-    queue_->drain();
-    return {seat_, queue_for(comm::split(queue_->group(), colour, key, at))};
+    const comm::Use use(desk_->under_way());
+    desk_->collectives().drain();
+    return {seat_, desk_for(comm::split(desk_->group(), colour, key, at))};
 }
 
 // ---------------------------------------------------------------------------- calls
 
 void Communicator::run(const Call& call, CallSite at) {
-    const comm::Queue::Use use(*queue_);
-    queue_->drain();
-    queue_->group().run(call, at);
+    const comm::Use use(desk_->under_way());
+    desk_->collectives().drain();
+    desk_->group().run(call, at);
 }
 
 Pending Communicator::start(const Call& call, CallSite at) {
-    const comm::Queue::Use use(*queue_);
-    const comm::RoutinePtr routine = queue_->group().routine_of(call);
-    return {queue_, queue_->start(routine, queue_->group().request_of(call, at, *routine))};
+    const comm::Use use(desk_->under_way());
+    return {collectives_of(desk_), desk_->collectives().start(desk_->group().ready(call, at))};
 }
 
 Pending::Pending(std::shared_ptr<comm::Queue> queue, std::uint64_t ticket)
-    : queue_(std::move(queue)), ticket_(ticket) {}
+    : first_{std::move(queue), ticket} {}
+void Pending::add(std::shared_ptr<comm::Queue> queue, std::uint64_t ticket) {
+    if (first_.queue == nullptr) {
+        first_ = {std::move(queue), ticket};
+    } else {
+        rest_.push_back({std::move(queue), ticket});
+    }
+}
 Pending::Pending(Pending&&) noexcept = default;
 
 Pending& Pending::operator=(Pending&& other) noexcept {
     if (this != &other) {
         Pending old(std::move(*this));  // is waited for when it goes
-        queue_ = std::move(other.queue_);
-        ticket_ = other.ticket_;
+        first_ = std::move(other.first_);
+        rest_ = std::move(other.rest_);
     }
     return *this;
 }
 
 Pending::~Pending() {
-    if (!queue_) return;
-    try {
-        wait();
-    } catch (...) {  // the next call on the communicator says it again
-    }
+    const auto end = [](const Part& part) {
+        try {
+            if (part.queue) part.wait();
+        } catch (...) {  // the next call on the communicator says it again
+        }
+    };
+    end(first_);
+    for (const Part& part : rest_) end(part);
+}
+
+void Pending::Part::wait() const {
+    const comm::Use use(queue->under_way());
+    queue->wait(ticket);
+}
+
+bool Pending::Part::test() const {
+    const comm::Use use(queue->under_way());
+    return queue->test(ticket);
 }
 
 bool Pending::test() {
-    const comm::Queue::Use use(*queue_);
-    return queue_->test(ticket_);
+    bool is_done = !first_.queue || first_.test();
+    for (const Part& part : rest_) is_done = part.test() && is_done;
+    return is_done;
 }
+
 void Pending::wait() {
-    const comm::Queue::Use use(*queue_);
-    queue_->wait(ticket_);
+    if (first_.queue) first_.wait();
+    for (const Part& part : rest_) part.wait();
 }
 
 struct Prepared::State {
-    std::shared_ptr<comm::Queue> queue;
-    comm::RoutinePtr routine;
-    comm::Request request;
+    std::shared_ptr<comm::Desk> desk;
+    comm::ReadyCall call;
 };
 
 Prepared Communicator::prepare(const Call& call, CallSite at) {
-    const comm::Queue::Use use(*queue_);
-    comm::RoutinePtr routine = queue_->group().routine_of(call);
-    const comm::Request request = queue_->group().request_of(call, at, *routine);
+    const comm::Use use(desk_->under_way());
     return Prepared(
-        std::make_unique<Prepared::State>(Prepared::State{queue_, std::move(routine), request}));
+        std::make_unique<Prepared::State>(Prepared::State{desk_, desk_->group().ready(call, at)}));
 }
 
 // ---- of pieces that only this rank knows
@@ -133,11 +157,10 @@ Pending Communicator::start_all_to_all_v(ConstMemory input, Memory output, const
 
 Prepared Communicator::prepare_all_to_all_v(ConstMemory input, Memory output, const Pieces& sent,
                                             const Pieces& received, CallSite at) {
-    const comm::Queue::Use use(*queue_);
-    queue_->drain();
-    comm::Placed placed = comm::place_pieces(queue_->group(), input, output, sent, received, at);
-    return Prepared(std::make_unique<Prepared::State>(
-        Prepared::State{queue_, std::move(placed.routine), placed.request}));
+    const comm::Use use(desk_->under_way());
+    desk_->collectives().drain();
+    comm::ReadyCall call = comm::place_pieces(desk_->group(), input, output, sent, received, at);
+    return Prepared(std::make_unique<Prepared::State>(Prepared::State{desk_, std::move(call)}));
 }
 
 Prepared::Prepared(std::unique_ptr<State> state) : state_(std::move(state)) {}
@@ -146,14 +169,14 @@ Prepared& Prepared::operator=(Prepared&&) noexcept = default;
 Prepared::~Prepared() = default;
 
 void Prepared::run() {
-    const comm::Queue::Use use(*state_->queue);
-    state_->queue->drain();
-    state_->queue->group().progress().run(state_->request);
+    const comm::Use use(state_->desk->under_way());
+    state_->desk->collectives().drain();
+    state_->desk->group().progress().run(state_->call.request);
 }
 
 Pending Prepared::start() {
-    const comm::Queue::Use use(*state_->queue);
-    return {state_->queue, state_->queue->start(state_->routine, state_->request)};
+    const comm::Use use(state_->desk->under_way());
+    return {collectives_of(state_->desk), state_->desk->collectives().start(state_->call)};
 }
 
 }  // namespace peal

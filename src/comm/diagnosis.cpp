@@ -25,77 +25,163 @@ constexpr std::chrono::milliseconds kMoment{200};
 }  // namespace
 
 void Diagnosis::leave() const {
-    self_.has_left.store(true, std::memory_order_release);  // pairs with look_around()
+    members_.self().has_left.store(true, std::memory_order_release);  // pairs with has_left()
     for (const int member : members_.ranks) ring_if_asleep(world_, member);
 }
 
-void Diagnosis::refuse() {
-    if (broken_) fail(Fault::wrong, "the communicator is broken: " + *broken_);
+void Diagnosis::refuse() const {
+    if (under_way_.broken) {
+        fail(Fault::wrong, "the communicator is broken: " + *under_way_.broken);
+    }
     if (has_failed()) fail_as_reported();
     fail_by_alarm();
 }
 
 // What `rank` called in `turn`; nothing if it has not called yet. Acquire: pairs with log().
 std::optional<Stamp> Diagnosis::called(int rank, std::uint64_t turn) const {
-    const LogEntry& entry = members_.memory.member(rank).log[turn % Member::kLog];
+    const LogEntry& entry = members_.memory.log(rank).entries[turn % CallLog::kEntries];
     if (entry.turns.load(std::memory_order_acquire) != turn + 1) return std::nullopt;
     return Stamp{entry.call.load(std::memory_order_relaxed),
                  entry.windows.load(std::memory_order_relaxed)};
 }
 
 // As far back as a call can have gone unnoticed: every rank has heard from all since then.
-void Diagnosis::expect_same_calls(int rank) {
+void Diagnosis::expect_same_calls(int rank) const {
     const std::uint64_t end = call_.place.turn.number + 1;
     for (std::uint64_t turn = end - std::min(end, Turns::kSlots); turn < end; ++turn) {
-        if (called(rank, turn) != called(members_.rank, turn))
-            give_up(GroupHead::mismatch, rank, turn);
+        if (called(rank, turn) != called(members_.rank, turn)) tell_mismatch(turn);
     }
 }
 
 // Of those who left the world without having been in the communicator at all, the world knows.
 // Acquire: pairs with leave().
-bool Diagnosis::has_left(int rank) const {
-    const RankRecord& record = world_.header().ranks[members_.in_world(rank)];
+bool Diagnosis::has_left(const Members& members, int rank) const {
+    const RankRecord& record = world_.header().ranks[members.in_world(rank)];
     return record.state.load(std::memory_order_acquire) == RankState::left ||
-           members_.memory.member(rank).has_left.load(std::memory_order_acquire);
+           members.record_of(rank).has_left.load(std::memory_order_acquire);
 }
 
-void Diagnosis::look_around(Clock::time_point wait_began) {
+void Diagnosis::tell_mismatch(std::uint64_t turn) const {
+    give_up(Fault::wrong, "the ranks made different calls:" + calls_of_all(turn));
+}
+
+void Diagnosis::look_for_members() const {
     const std::uint64_t turn = call_.place.turn.number;
-    answer_if_asked();
     for (int rank = 0; rank < members_.nranks(); ++rank) {
         const bool left = has_left(rank);  // first: what it called before counts
         const std::optional<Stamp> stamp = called(rank, turn);
-        if (stamp && *stamp != call_.stamp) give_up(GroupHead::mismatch, rank, turn);
-        if (left && !stamp) give_up(GroupHead::member_left, rank, turn);
+        if (stamp && *stamp != call_.stamp) tell_mismatch(turn);
+        if (left && !stamp) {
+            give_up(Fault::wrong,
+                    fmt::format("rank {} has left the communicator while others still call it:{}",
+                                members_.name_of(rank), calls_of_all(turn)));
+        }
     }
-    if (Clock::now() >= deadline_after(wait_began, timeout_)) time_out();
+}
+
+void Diagnosis::look_for_all_members() const {
+    look_for_members();
+    under_way_.look_for_members(call_);
+}
+
+void Diagnosis::look_around(Clock::time_point wait_began) const {
+    look_for_all_members();
+    answer_if_asked();
+    look_for_deadlock();
+    if (Clock::now() >= deadline_after(wait_began, under_way_.timeout)) time_out();
 }
 
 Clock::time_point Diagnosis::next_look(Clock::time_point wait_began) const {
-    return std::min(from_now(Backoff::kNap), deadline_after(wait_began, timeout_));
+    return std::min(from_now(Backoff::kNap), deadline_after(wait_began, under_way_.timeout));
 }
 
 // The memory of a process is gone a moment before its death is known.
-void Diagnosis::fail_to_reach(int peer) {
+void Diagnosis::fail_to_reach(int peer) const {
     const int reason = errno;
     const auto is_told = [this] { return has_failed(); };
     wait_until(world_, members_.self_in_world(), is_told, from_now(kMoment));
-    give_up(GroupHead::lost, peer, call_.place.turn.number, reason);
+    give_up(Fault::wrong,
+            fmt::format("cannot copy from or to the buffer of rank {}: {}; is every rank's buffer "
+                        "memory that can be read and written?{}",
+                        members_.name_of(peer), std::strerror(reason),
+                        calls_of_all(call_.place.turn.number)));
 }
 
-void Diagnosis::answer_if_asked() {
-    const int self = members_.self_in_world();
-    if (is_asked(world_, self)) answer(world_, self, standing());
+void Diagnosis::answer_if_asked() const {
+    const std::uint32_t inquiry = world_.header().inquiry.load(std::memory_order_acquire);
+    std::atomic<std::uint32_t>& confirmed = members_.self().confirmed;
+    if (confirmed.load(std::memory_order_relaxed) == inquiry || !is_stuck()) return;
+    look_for_all_members();  // what is found there goes before a deadlock
+    answer(world_, members_.self_in_world(), standing() + under_way_.standings(call_));
+    confirmed.store(inquiry, std::memory_order_release);  // pairs with look_for_deadlock()
+}
+
+bool Diagnosis::is_stuck() const { return call_.core.is_blocked() && !under_way_.can_go_on(call_); }
+
+// ---- deadlocks
+//
+// A rank that stands still rings nobody. So if all do, and each then looks once more and finds that
+// it cannot go on, none ever will: the first to go on would need a ring of another that did so
+// before. All stand still if their counters are odd before the inquiry, which makes each look once
+// more, and the same after all have answered: who went on in between has counted.
+
+// The counters of all members that are still there; nothing if one of them does not stand still.
+std::optional<std::vector<std::uint64_t>> Diagnosis::all_standing() const {
+    const Members& all = members_.all();
+    std::vector<std::uint64_t> counters;
+    for (int rank = 0; rank < all.nranks(); ++rank) {
+        const std::uint64_t counter =
+            all.record_of(rank).standstills.load(std::memory_order_acquire);
+        const bool left = has_left(all, rank);
+        if (!left && counter % 2 == 0) return std::nullopt;
+        counters.push_back(left ? 0 : counter);
+    }
+    return counters;
+}
+
+// The first of those who stand still looks, for all.
+void Diagnosis::look_for_deadlock() const {
+    constexpr std::chrono::milliseconds kToConfirm{1000};
+    const Members& all = members_.all();
+    for (int rank = 0; rank < all.rank; ++rank) {
+        if (!has_left(all, rank)) return;
+    }
+    const auto before = all_standing();
+    if (!before) return;
+    const std::uint32_t inquiry = ask(world_);
+    const auto has_confirmed = [&](int rank) {
+        const std::uint32_t confirmed =
+            all.record_of(rank).confirmed.load(std::memory_order_acquire);
+        return static_cast<std::int32_t>(confirmed - inquiry) >= 0;
+    };
+    const auto is_settled = [&] {
+        answer_if_asked();
+        if (has_failed() || !is_stuck() || all_standing() != before) return true;
+        for (int rank = 0; rank < all.nranks(); ++rank) {
+            if (!has_left(all, rank) && !has_confirmed(rank)) return false;
+        }
+        return true;
+    };
+    const Clock::time_point end = from_now(kToConfirm);
+    while (!is_settled()) {
+        if (Clock::now() >= end || world_.failed_rank() >= 0) return;
+        wait_until(world_, members_.self_in_world(), is_settled, from_now(Backoff::kNap));
+    }
+    for (int rank = 0; rank < all.nranks(); ++rank) {
+        if (!has_left(all, rank) && !has_confirmed(rank)) return;
+    }
+    if (has_failed() || all_standing() != before) return;
+    give_up(Fault::wrong, "deadlock: no rank can go on:" + standings(inquiry));
 }
 
 // Who may still tell where it stands. Who has not come to this call may wait elsewhere, or be busy.
 bool Diagnosis::may_answer(int rank, std::uint32_t inquiry) const {
-    return !has_left(rank) && !answer_of(world_, members_.in_world(rank), inquiry);
+    const Members& all = members_.all();
+    return !has_left(all, rank) && !answer_of(world_, all.in_world(rank), inquiry);
 }
 
 // Asks all where they stand before it ends the call for all: then nobody would know any more.
-void Diagnosis::time_out() {
+void Diagnosis::time_out() const {
     constexpr std::chrono::milliseconds kToAnswer{1000}, kToAnswerFromElsewhere{100};
     const std::uint64_t turn = call_.place.turn.number;
     const std::uint32_t inquiry = ask(world_);
@@ -103,8 +189,8 @@ void Diagnosis::time_out() {
     const auto is_told = [&] {
         answer_if_asked();
         const bool hears_all = Clock::now() < begin + kToAnswerFromElsewhere;
-        for (int rank = 0; rank < members_.nranks(); ++rank) {
-            const bool counts = hears_all || called(rank, turn);
+        for (int rank = 0; rank < members_.all().nranks(); ++rank) {
+            const bool counts = hears_all || (!members_.are_pair() && called(rank, turn));
             if (counts && may_answer(rank, inquiry)) return has_failed();
         }
         return true;
@@ -112,64 +198,45 @@ void Diagnosis::time_out() {
     while (!is_told() && Clock::now() < begin + kToAnswer && world_.failed_rank() < 0) {
         wait_until(world_, members_.self_in_world(), is_told, from_now(Backoff::kNap));
     }
-    give_up(GroupHead::timeout, members_.rank, turn, static_cast<int>(inquiry));
+    give_up(Fault::bound, fmt::format("timeout: rank {} waited too long:{}",
+                                      members_.name_of(members_.rank), standings(inquiry)));
 }
 
 // The first to give up says why for all. Where a rank has died before that, whatever else is found
 // follows from it: who was told of it has left.
-void Diagnosis::give_up(GroupHead::Failure failure, int culprit, std::uint64_t turn, int reason) {
+void Diagnosis::give_up(Fault fault, const std::string& story) const {
     if (world_.failed_rank() >= 0) fail_by_alarm();
-    std::uint32_t none = GroupHead::none;
-    if (head_.failure.compare_exchange_strong(none, GroupHead::being_told,
+    std::uint32_t none = CommonHead::none;
+    if (head_.failure.compare_exchange_strong(none, CommonHead::being_told,
                                               std::memory_order_acq_rel)) {
-        head_.turn.store(turn, std::memory_order_relaxed);
-        head_.culprit.store(culprit, std::memory_order_relaxed);
-        head_.reason.store(reason, std::memory_order_relaxed);
-        head_.failure.store(failure, std::memory_order_release);  // pairs with fail_as_reported()
-        for (const int member : members_.ranks) world_.wake(member);
+        put(head_.story, story);
+        head_.fault.store(static_cast<std::uint32_t>(fault), std::memory_order_relaxed);
+        // Pairs with fail_as_reported().
+        head_.failure.store(CommonHead::told, std::memory_order_release);
+        for (const int member : members_.all().ranks) world_.wake(member);
     }
     fail_as_reported();
 }
 
 // Whoever is telling needs a few instructions; if it does not get to them, it was killed.
-void Diagnosis::fail_as_reported() {
+void Diagnosis::fail_as_reported() const {
     const Clock::time_point patience = from_now(kMoment);
-    while (head_.failure.load(std::memory_order_acquire) == GroupHead::being_told) {
+    while (head_.failure.load(std::memory_order_acquire) == CommonHead::being_told) {
         if (world_.failed_rank() >= 0 && Clock::now() >= patience) fail_by_death();
         relax();
     }
-    const std::uint64_t turn = head_.turn.load(std::memory_order_relaxed);
-    const int culprit = head_.culprit.load(std::memory_order_relaxed);
-    switch (head_.failure.load(std::memory_order_relaxed)) {
-        case GroupHead::mismatch:
-            fail(Fault::wrong,
-                 fmt::format("the ranks made different calls:{}", calls_of_all(turn)));
-        case GroupHead::member_left:
-            fail(Fault::wrong,
-                 fmt::format("rank {} has left the communicator while others still call it:{}",
-                             culprit, calls_of_all(turn)));
-        case GroupHead::lost:
-            fail(Fault::wrong,
-                 fmt::format("cannot copy from or to the buffer of rank {}: {}; is every rank's "
-                             "buffer memory that can be read and written?{}",
-                             culprit, std::strerror(head_.reason.load(std::memory_order_relaxed)),
-                             calls_of_all(turn)));
-        default:
-            fail(Fault::bound,
-                 fmt::format("timeout: rank {} waited too long:{}", culprit,
-                             standings(turn, static_cast<std::uint32_t>(
-                                                 head_.reason.load(std::memory_order_relaxed)))));
-    }
+    fail(static_cast<Fault>(head_.fault.load(std::memory_order_relaxed)),
+         std::string(shm::text_of(head_.story)));
 }
 
-// A rank that died of what this group had already failed of is not the cause: who sees its death
-// sees that failure.
-void Diagnosis::fail_by_alarm() {
+// A rank that died of what this communicator had already failed of is not the cause: who sees its
+// death sees that failure.
+void Diagnosis::fail_by_alarm() const {
     if (has_failed()) fail_as_reported();
     fail_by_death();
 }
 
-void Diagnosis::fail_by_death() {
+void Diagnosis::fail_by_death() const {
     std::string where = "no call";
     if (call_.phase == CallAtHand::Phase::kernel) {
         where = own_call() + own_wait();
@@ -177,53 +244,61 @@ void Diagnosis::fail_by_death() {
         where = own_call();
     }
     const int dead = world_.failed_rank();
-    fail(Fault::wrong, fmt::format("rank {}{} died; rank {} was in {}", dead,
-                                   members_.nranks() == world_.nranks() ? "" : " of the world",
-                                   members_.rank, where));
+    fail(Fault::wrong, fmt::format("rank {}{} died; rank {} was in {}", dead, of_the_world(),
+                                   members_.name_of(members_.rank), where));
 }
 
-void Diagnosis::fail(Fault fault, const std::string& message) {
-    if (!broken_) broken_ = message;
+void Diagnosis::fail(Fault fault, const std::string& message) const {
+    if (!under_way_.broken) under_way_.broken = message;
+    let_go();
+    throw Error(fault, message);
+}
+
+void Diagnosis::let_go() const {
     const bool shows_buffer = call_.routine != nullptr && call_.routine->staging == Staging::reach;
     if (shows_buffer && call_.phase != CallAtHand::Phase::idle) peers_.wait_for_copiers();
     call_.phase = CallAtHand::Phase::idle;
-    throw Error(fault, message);
 }
 
 // `rank` has called in that turn. Its site is read after its turn, as called() says.
 std::string Diagnosis::call_of(int rank, std::uint64_t turn) const {
-    const Member& member = members_.memory.member(rank);
-    const std::uint32_t site = member.log[turn % Member::kLog].site.load(std::memory_order_relaxed);
-    return describe(called(rank, turn).value_or(Stamp{})) + site_text(member, site);
+    const LogEntry& entry = members_.memory.log(rank).entries[turn % CallLog::kEntries];
+    const std::uint32_t site = entry.site.load(std::memory_order_relaxed);
+    return text_of(called(rank, turn).value_or(Stamp{}), rank) +
+           site_text(members_.record_of(rank), site);
 }
 
 std::string Diagnosis::calls_of_all(std::uint64_t turn) const {
     std::string text;
-    for (int rank = 0; rank < members_.nranks(); ++rank) {
+    const bool is_descending = members_.name_of(0) > members_.name_of(members_.nranks() - 1);
+    for (int i = 0; i < members_.nranks(); ++i) {
+        const int rank = is_descending ? members_.nranks() - 1 - i : i;
         const bool has_called = called(rank, turn).has_value();
         const bool left = has_left(rank);
         text +=
-            fmt::format("\n  rank {}: {}", rank,
+            fmt::format("\n  rank {}: {}", members_.name_of(rank),
                         has_called ? call_of(rank, turn) : (left ? "left" : "has not called yet"));
     }
     return text;
 }
 
-// What each rank has answered; of the others, what is known without them.
-std::string Diagnosis::standings(std::uint64_t turn, std::uint32_t inquiry) const {
+// What each rank of the communicator has answered; of the others, what is known without them.
+std::string Diagnosis::standings(std::uint32_t inquiry) const {
+    const Members& all = members_.all();
     std::string text;
-    for (int rank = 0; rank < members_.nranks(); ++rank) {
-        const auto told = answer_of(world_, members_.in_world(rank), inquiry);
-        text += fmt::format("\n  rank {}: ", rank);
-        if (told) {
-            text += *told;
-        } else if (called(rank, turn)) {
-            text += fmt::format("in {}, or past it", call_of(rank, turn));
-        } else {
-            text += has_left(rank) ? "left" : "has not called yet";
-        }
+    for (int rank = 0; rank < all.nranks(); ++rank) {
+        const auto told = answer_of(world_, all.in_world(rank), inquiry);
+        text += fmt::format("\n  rank {}: {}", rank, told ? *told : known_of(rank));
     }
     return text;
+}
+
+std::string Diagnosis::known_of(int rank) const {
+    const std::uint64_t turn = call_.place.turn.number;
+    if (has_left(members_.all(), rank)) return "left";
+    if (members_.are_pair()) return "waits in no call";
+    return called(rank, turn) ? fmt::format("in {}, or past it", call_of(rank, turn))
+                              : "has not called yet";
 }
 
 // ---- of this rank, in the middle of a call
@@ -234,9 +309,17 @@ std::string Diagnosis::standing() const {
 
 std::string Diagnosis::own_call() const {
     const bool is_kernel = call_.phase == CallAtHand::Phase::kernel;
-    return fmt::format("{}{} (call {})",
-                       is_kernel ? "kernel " + call_.core.plan().kernel : describe(call_.stamp),
-                       site_text(self_, call_.site), call_.place.turn.number);
+    const std::string text =
+        (is_kernel ? "kernel " + call_.core.plan().kernel : text_of(call_.stamp, members_.rank)) +
+        site_text(members_.self(), call_.site);
+    // The turns of a pair are nobody's calls.
+    if (members_.are_pair()) return text;
+    return text + fmt::format(" (call {})", call_.place.turn.number);
+}
+
+std::string Diagnosis::text_of(const Stamp& stamp, int member) const {
+    if (!members_.are_pair()) return describe(stamp);
+    return describe_message(stamp, member == 0, members_.name_of(1 - member));
 }
 
 // The wait that did not pass, with the value that this run makes of it, and what it sees; of a
@@ -291,18 +374,22 @@ std::string Diagnosis::ringers(std::size_t position) const {
 }
 
 std::string Diagnosis::in_world(int rank) const {
-    return fmt::format("rank {}{}", members_.in_world(rank),
-                       members_.nranks() == world_.nranks() ? "" : " of the world");
+    return fmt::format("rank {}{}", members_.in_world(rank), of_the_world());
+}
+
+std::string_view Diagnosis::of_the_world() const {
+    return members_.all().nranks() == world_.nranks() ? "" : " of the world";
 }
 
 // A rank may be in several communicators.
 std::string Diagnosis::among() const {
     constexpr int kMostNamed = 8;
-    if (members_.nranks() == world_.nranks()) return "";
-    if (members_.nranks() > kMostNamed) {
-        return fmt::format(", among {} ranks of the world", members_.nranks());
+    const std::vector<int>& ranks = members_.all().ranks;
+    if (members_.all().nranks() == world_.nranks()) return "";
+    if (members_.all().nranks() > kMostNamed) {
+        return fmt::format(", among {} ranks of the world", ranks.size());
     }
-    return fmt::format(", among ranks {} of the world", fmt::join(members_.ranks, ", "));
+    return fmt::format(", among ranks {} of the world", fmt::join(ranks, ", "));
 }
 
 }  // namespace peal::comm

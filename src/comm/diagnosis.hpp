@@ -1,19 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 // Diagnosis: how one rank of a group notices that a call cannot end well, and what all are told.
 //
-// What went wrong is written once, into the group's head, by whoever notices first; everybody else
-// reads it there. A rank that dies raises the alarm of the world, which comes before all that
-// follows from it.
+// What went wrong is written once, into memory that all members of the communicator share, by
+// whoever notices first; everybody else reads it there. A rank that dies raises the alarm of the
+// world, which comes before all that follows from it.
 #pragma once
 
 #include <chrono>
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
+#include <vector>
 
 #include "comm/group_memory.hpp"
 #include "comm/peer_memory.hpp"
 #include "comm/request.hpp"
+#include "comm/under_way.hpp"
 #include "peal/error.hpp"
 #include "shm/backoff.hpp"
 
@@ -22,19 +25,21 @@ namespace peal::comm {
 class Diagnosis {
 public:
     // `call` is what reports tell of; it is over once one has been thrown.
-    Diagnosis(const Members& members, const PeerMemory& peers, CallAtHand& call)
+    Diagnosis(const Members& members, const PeerMemory& peers, CallAtHand& call,
+              UnderWay& under_way)
         : members_(members),
           world_(*members.world),
-          head_(members.memory.head()),
-          self_(members.self()),
+          head_(members.common.head()),
+          log_(members.memory.log(members.rank)),
           peers_(peers),
-          call_(call) {}
+          call_(call),
+          under_way_(under_way) {}
 
     // ---- what others may know of this rank
 
     // The call at hand. Release: pairs with called().
     void log() const {
-        LogEntry& entry = self_.log[call_.place.turn.number % Member::kLog];
+        LogEntry& entry = log_.entries[call_.place.turn.number % CallLog::kEntries];
         entry.call.store(call_.stamp.call, std::memory_order_relaxed);
         entry.windows.store(call_.stamp.windows, std::memory_order_relaxed);
         entry.site.store(call_.site, std::memory_order_relaxed);
@@ -42,67 +47,92 @@ public:
     }
     // It makes no further call.
     void leave() const;
+    // It stands still from here on, until it goes on.
+    void stand_still() const {
+        std::atomic<std::uint64_t>& count = members_.self().standstills;
+        const std::uint64_t now = count.load(std::memory_order_relaxed);
+        // Who sees it stand sees all that it rang before: pairs with all_standing().
+        if (now % 2 == 0) count.store(now + 1, std::memory_order_release);
+    }
+    void go_on() const {
+        std::atomic<std::uint64_t>& count = members_.self().standstills;
+        const std::uint64_t now = count.load(std::memory_order_relaxed);
+        // Who sees what it rings from here on sees this: a ring is a release.
+        if (now % 2 == 1) count.store(now + 1, std::memory_order_relaxed);
+    }
 
     // ---- questions. All of these throw Error.
 
     // What broke the communicator, if anything has.
-    void require_usable() {
-        const bool is_usable = !broken_ && !has_failed() && world_.failed_rank() < 0;
+    void require_usable() const {
+        const bool is_usable = !under_way_.broken && !has_failed() && world_.failed_rank() < 0;
         if (!is_usable) [[unlikely]]
             refuse();
     }
     // Whether somebody has given up. Acquire: pairs with give_up().
     bool has_failed() const {
-        return head_.failure.load(std::memory_order_acquire) != GroupHead::none;
+        return head_.failure.load(std::memory_order_acquire) != CommonHead::none;
     }
-    // After a long wait: whether all are in this call, or can still come to it, in time. Who asks
-    // where this rank stands is answered.
-    void look_around(Clock::time_point wait_began);
+    // After a long wait: whether all are in this call, or can still come to it.
+    void look_for_members() const;
+    // The same of everything that is under way, and in time. Who asks where this rank stands is
+    // answered.
+    void look_around(Clock::time_point wait_began) const;
     // A ring with another seal is either of a later call of a rank that has gone ahead, or of a
     // rank whose calls were other than ours. Its log tells.
-    void expect_same_calls(int rank);
+    void expect_same_calls(int rank) const;
 
-    // Zero: a wait may take any time.
-    void set_timeout(std::chrono::milliseconds timeout) { timeout_ = timeout; }
+    // "in barrier (call 3)", and the wait that does not pass.
+    std::string standing() const;
+    // "send of 4 f32 to rank 1", for the call of a member.
+    std::string text_of(const Stamp& stamp, int member) const;
+
     // When to look around again in a wait that began then.
     Clock::time_point next_look(Clock::time_point wait_began) const;
 
     // ---- the end of the communicator
 
-    [[noreturn]] void fail(Fault fault, const std::string& message);
-    [[noreturn]] void fail_as_reported();
-    [[noreturn]] void fail_by_alarm();
+    [[noreturn]] void fail(Fault fault, const std::string& message) const;
+    [[noreturn]] void fail_as_reported() const;
+    [[noreturn]] void fail_by_alarm() const;
+    // The call at hand is over, by an error: its buffer is the caller's again.
+    void let_go() const;
     // errno says why.
-    [[noreturn]] void fail_to_reach(int peer);
+    [[noreturn]] void fail_to_reach(int peer) const;
 
 private:
-    bool has_left(int rank) const;
-    [[noreturn]] void refuse();
-    [[noreturn]] void fail_by_death();
+    bool has_left(int rank) const { return has_left(members_, rank); }
+    bool has_left(const Members& members, int rank) const;
+    [[noreturn]] void refuse() const;
+    [[noreturn]] void fail_by_death() const;
     std::optional<Stamp> called(int rank, std::uint64_t turn) const;
-    void answer_if_asked();
-    [[noreturn]] void time_out();
+    void answer_if_asked() const;
+    void look_for_all_members() const;
+    [[noreturn]] void time_out() const;
     bool may_answer(int rank, std::uint32_t inquiry) const;
-    [[noreturn]] void give_up(GroupHead::Failure failure, int culprit, std::uint64_t turn,
-                              int reason = 0);
+    bool is_stuck() const;
+    std::optional<std::vector<std::uint64_t>> all_standing() const;
+    void look_for_deadlock() const;
+    [[noreturn]] void give_up(Fault fault, const std::string& story) const;
+    [[noreturn]] void tell_mismatch(std::uint64_t turn) const;
     std::string call_of(int rank, std::uint64_t turn) const;
     std::string calls_of_all(std::uint64_t turn) const;
-    std::string standings(std::uint64_t turn, std::uint32_t inquiry) const;
-    std::string standing() const;
+    std::string standings(std::uint32_t inquiry) const;
+    std::string known_of(int rank) const;
     std::string own_call() const;
     std::string own_wait() const;
     std::string ringers(std::size_t position) const;
     std::string among() const;
     std::string in_world(int rank) const;
+    std::string_view of_the_world() const;
 
     const Members& members_;
     World& world_;
-    GroupHead& head_;
-    Member& self_;
+    CommonHead& head_;
+    CallLog& log_;
     const PeerMemory& peers_;
     CallAtHand& call_;
-    std::chrono::milliseconds timeout_{0};
-    std::optional<std::string> broken_;  // by what
+    UnderWay& under_way_;
 };
 
 }  // namespace peal::comm

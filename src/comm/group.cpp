@@ -6,27 +6,16 @@
 #include "comm/settings.hpp"
 
 namespace peal::comm {
-namespace {
-
-RoutineLimits limits(int nranks) {
-    return {GroupMemory::box_bytes(nranks), GroupMemory::kRingBytes / 2, GroupMemory::kBulkBytes};
-}
-
-std::unique_ptr<const Routine> make_meeting(const Table& table, int rank, int nranks) {
-    return make_routine({.kind = CollectiveKind::barrier}, table, rank, nranks, limits(nranks));
-}
-
-}  // namespace
 
 Group::Group(std::shared_ptr<World> world, std::vector<int> members, int rank, std::uint64_t extent,
              std::shared_ptr<const Table> table)
     : extent_(extent),
       members_(std::move(world), std::move(members), rank, extent),
       table_(std::move(table)),
-      routines_(table_, rank, nranks(), limits(nranks())),
+      routines_(table_, rank, nranks(), limits_of(nranks(), kRoomForCollectives)),
       sites_(members_.self()),
-      progress_(members_, routines_, make_meeting(*table_, rank, nranks())) {
-    progress_.diagnosis().set_timeout(default_timeout());
+      progress_(members_, routines_, under_way_) {
+    under_way_.timeout = default_timeout();
 }
 
 Group::~Group() {
@@ -35,11 +24,9 @@ Group::~Group() {
 }
 
 void Group::remember(const Call& call, CallSite at, Remembered& last) {
-    RoutinePtr routine = routine_of(call);
-    last.request = request_of(call, at, *routine);
+    last.ready = ready(call, at);
     last.call = call;
     last.at = at;
-    last.routine = std::move(routine);
 }
 
 // The parcel is not overwritten too early: before rank 0 hands out the next, a meeting has told it

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// One rank's side of a communicator: who is in it, and what its calls ask for. Where calls find
-// their memory is CallMemory's job, carrying them out is that of Progress, and saying what went
-// wrong that of Diagnosis.
+// One rank's side of a communicator: who is in it, and what its collectives ask for. Where calls
+// find their memory is CallMemory's job, carrying them out is that of Progress, and saying what
+// went wrong that of Diagnosis.
 #pragma once
 
 #include <array>
@@ -23,7 +23,7 @@ namespace peal::comm {
 class Group {
 public:
     // `members` are the world's ranks, in the order of their ranks here. `extent` is memory of
-    // GroupMemory::bytes(), zeroed, that this rank owns one share of.
+    // Members::communicator_bytes(), zeroed, that this rank owns one share of.
     Group(std::shared_ptr<World> world, std::vector<int> members, int rank, std::uint64_t extent,
           std::shared_ptr<const Table> table);
     ~Group();
@@ -43,14 +43,21 @@ public:
     RoutinePtr routine_of(const Shape& shape) { return routines_.find(shape); }
     RoutinePtr routine_of(const Call& call) { return routine_of(shape_of(call)); }
     Request request_of(const Call& call, CallSite at, const Routine& routine);
+    ReadyCall ready(const Call& call, CallSite at) {
+        RoutinePtr routine = routine_of(call);
+        const Request request = request_of(call, at, *routine);
+        return {std::move(routine), request};
+    }
     std::uint32_t site(CallSite at) { return sites_.number_of(at); }
+    UnderWay& under_way() { return under_way_; }
 
     Progress& progress() { return progress_; }
     void run(const Call& call, CallSite at) {
         Remembered& last = remembered_[place_of(call)];
-        if (!last.is_for(call) || last.at != at || !is_of_window(last.request, call)) [[unlikely]]
+        if (!last.is_for(call) || last.at != at || !is_of_window(last.ready.request, call))
+            [[unlikely]]
             remember(call, at, last);
-        progress_.run(last.request);
+        progress_.run(last.ready.request);
     }
 
     // Everybody comes, for a reason of the communicator's own that must be the same everywhere.
@@ -70,14 +77,13 @@ private:
     // until the last ring has left this core.)
     struct Remembered {
         Call call;
-        RoutinePtr routine;
-        Request request;
+        ReadyCall ready;
         CallSite at;
 
         // All but the window. A table of counts may have changed behind its address.
         bool is_for(const Call& other) const {
-            return routine != nullptr && call.input == other.input && call.output == other.output &&
-                   call.input_count == other.input_count &&
+            return ready.routine != nullptr && call.input == other.input &&
+                   call.output == other.output && call.input_count == other.input_count &&
                    call.output_count == other.output_count && call.element == other.element &&
                    call.output_element == other.output_element && call.op == other.op &&
                    call.root == other.root && call.single == other.single &&
@@ -109,6 +115,7 @@ private:
     std::shared_ptr<const Table> table_;
     Routines routines_;
     Sites sites_;
+    UnderWay under_way_;
     std::array<Remembered, kRemembered> remembered_;
     Progress progress_;
 };

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A communicator's shared memory: an extent with a head, and one equal part per rank.
+// The shared memory of ranks that call each other: a head, and one equal part per rank. The
+// collectives of a communicator have one; so have the messages from one rank to another.
 #pragma once
 
 #include <array>
@@ -10,14 +11,14 @@
 #include <utility>
 #include <vector>
 
+#include "comm/common_memory.hpp"
 #include "comm/profile.hpp"
+#include "comm/routine.hpp"
 #include "comm/shape.hpp"
 #include "comm/turns.hpp"
 #include "shm/world.hpp"
 
 namespace peal::comm {
-
-using namespace shm;  // NOLINT: a communicator lives in shared memory
 
 // What one rank called. Written by that rank: first the stamp, then the turn.
 struct alignas(32) LogEntry {
@@ -26,52 +27,50 @@ struct alignas(32) LogEntry {
     std::atomic<std::uint32_t> site = 0;  // Sites: where in the program
 };
 
-// What everybody may know of one member. Written by that member alone.
-struct alignas(kCacheLineBytes) Member {
-    // A member cannot be further ahead of another than the slots allow.
-    static constexpr std::uint64_t kLog = 2 * Turns::kSlots;
+// What everybody may know of one rank's calls. Written by that rank alone.
+struct alignas(kCacheLineBytes) CallLog {
+    // A rank cannot be further ahead of another than the slots allow.
+    static constexpr std::uint64_t kEntries = 2 * Turns::kSlots;
 
-    std::atomic<bool> has_left = false;
     std::atomic<std::uint32_t> copies = 0;  // from or to a peer's private memory, now
-    alignas(kCacheLineBytes) LogEntry log[kLog];
-    // From where it calls: src/comm/sites.hpp.
-    static constexpr std::uint32_t kSites = 96;
-    SharedText<kCacheLineBytes> sites[kSites];
+    alignas(kCacheLineBytes) LogEntry entries[kEntries];
 };
 
-// How the members came to disagree; changes once.
 struct alignas(kCacheLineBytes) GroupHead {
-    enum Failure : std::uint32_t { none, being_told, mismatch, member_left, timeout, lost };
-    std::atomic<std::uint32_t> failure = none;
-    std::atomic<std::uint64_t> turn = 0;     // of the call that failed
-    std::atomic<std::int32_t> culprit = -1;  // who left; who gave up; whose memory
-    std::atomic<std::int32_t> reason = 0;    // lost: an errno; timeout: the number of an inquiry
-    std::atomic<std::uint64_t> parcel = 0;   // Group::hand_out()
-    // Set for good when some member cannot read private memory of another. Settled once all have
+    std::atomic<std::uint64_t> parcel = 0;  // Group::hand_out()
+    // Set for good when some rank cannot read private memory of another. Settled once all have
     // tried.
     std::atomic<std::uint32_t> out_of_reach = 0;
 };
 
+// How much a rank can stage.
+struct StagingRoom {
+    std::uint64_t ring_bytes = 0, bulk_bytes = 0;
+};
+inline constexpr StagingRoom kRoomForCollectives{1 << 20, kMaxStageBytes};
+inline constexpr StagingRoom kRoomForMessages{256 << 10, 512 << 10};
+
 class GroupMemory {
 public:
-    static constexpr std::uint64_t kRingBytes = 1 << 20;
-    static constexpr std::uint64_t kBulkBytes = kMaxStageBytes;
+    GroupMemory(std::byte* base, int nranks, StagingRoom room)
+        : base_(base),
+          nranks_(static_cast<std::uint64_t>(nranks)),
+          room_(room),
+          box_offset_(kLogBytes + whole_pages(Turns::kSlots * nranks_ * kCacheLineBytes)),
+          ring_offset_(box_offset_ + whole_pages(Turns::kSlots * box_bytes(nranks))) {}
 
-    GroupMemory(World& world, std::uint64_t extent, int nranks)
-        : GroupMemory(world.at(extent), nranks) {}
-
-    static std::uint64_t bytes(int nranks) {
-        return kHeadBytes +
-               static_cast<std::uint64_t>(nranks) * GroupMemory(nullptr, nranks).rank_stride();
+    static std::uint64_t bytes(int nranks, StagingRoom room) {
+        return kHeadBytes + static_cast<std::uint64_t>(nranks) *
+                                GroupMemory(nullptr, nranks, room).rank_stride();
     }
 
     GroupHead& head() const { return *reinterpret_cast<GroupHead*>(base_); }
-    Member& member(int rank) const { return *reinterpret_cast<Member*>(part(rank)); }
+    CallLog& log(int rank) const { return *reinterpret_cast<CallLog*>(part(rank)); }
 
     // Rank 0's; those of others follow at rank_stride(). Slots that follow each other in time do
     // not in memory: a prefetcher would fetch the next line while its writer is about to write it.
     std::byte* slot(std::uint64_t slot) const {
-        return part(0) + kMemberBytes + place(slot) * nranks_ * kCacheLineBytes;
+        return part(0) + kLogBytes + place(slot) * nranks_ * kCacheLineBytes;
     }
     // Room for a few hundred bytes from each rank; none among many ranks.
     std::byte* box(std::uint64_t slot) const {
@@ -81,8 +80,9 @@ public:
         return nranks <= 16 ? static_cast<std::uint64_t>(nranks) * 512 : 0;
     }
     std::byte* ring(std::uint64_t offset) const { return part(0) + ring_offset_ + offset; }
-    std::byte* bulk() const { return part(0) + ring_offset_ + kRingBytes; }
-    std::uint64_t rank_stride() const { return ring_offset_ + kRingBytes + kBulkBytes; }
+    std::byte* bulk() const { return part(0) + ring_offset_ + room_.ring_bytes; }
+    StagingRoom room() const { return room_; }
+    std::uint64_t rank_stride() const { return ring_offset_ + room_.ring_bytes + room_.bulk_bytes; }
     // Of a rank's part, what every call may use: all before the ring.
     std::uint64_t small_bytes() const { return ring_offset_; }
     std::byte* part(int rank) const {
@@ -90,16 +90,9 @@ public:
     }
 
 private:
-    static constexpr std::uint64_t kPage = 4096;
     static constexpr std::uint64_t kHeadBytes = kPage;
-    static constexpr std::uint64_t kMemberBytes = 2 * kPage;
-    static_assert(sizeof(GroupHead) <= kHeadBytes && sizeof(Member) <= kMemberBytes);
-
-    GroupMemory(std::byte* base, int nranks)
-        : base_(base),
-          nranks_(static_cast<std::uint64_t>(nranks)),
-          box_offset_(kMemberBytes + whole_pages(Turns::kSlots * nranks_ * kCacheLineBytes)),
-          ring_offset_(box_offset_ + whole_pages(Turns::kSlots * box_bytes(nranks))) {}
+    static constexpr std::uint64_t kLogBytes = kPage;
+    static_assert(sizeof(GroupHead) <= kHeadBytes && sizeof(CallLog) <= kLogBytes);
 
     static std::uint64_t place(std::uint64_t slot) {
         static_assert(Turns::kSlots == 16);
@@ -107,32 +100,67 @@ private:
                                                           1, 9, 5, 13, 3, 11, 7, 15};
         return kPlaces[slot];
     }
-    static std::uint64_t whole_pages(std::uint64_t bytes) {
-        return (bytes + kPage - 1) / kPage * kPage;
-    }
 
     std::byte* base_;
     std::uint64_t nranks_;
+    StagingRoom room_;
     std::uint64_t box_offset_, ring_offset_;  // in a rank's part
 };
 
-// Who is in a group, and the memory that they share, as one of them sees it.
+inline RoutineLimits limits_of(int nranks, StagingRoom room, bool reach = true) {
+    return {GroupMemory::box_bytes(nranks), room.ring_bytes / 2, room.bulk_bytes, reach};
+}
+
+// Who calls each other, and the memory that they share, as one of them sees it: all ranks of a
+// communicator, or two of them, of which rank 0 sends and rank 1 receives.
 struct Members {
+    // `extent` has communicator_bytes().
     Members(std::shared_ptr<World> the_world, std::vector<int> world_ranks, int own_rank,
             std::uint64_t extent)
         : world(std::move(the_world)),
           ranks(std::move(world_ranks)),
           rank(own_rank),
-          memory(*world, extent, nranks()) {}
+          common(world->at(extent), nranks()),
+          memory(world->at(extent) + CommonMemory::bytes(nranks()), nranks(), kRoomForCollectives) {
+    }
+    // Of a communicator's members `from` and `to`, by their ranks there.
+    Members(const Members& communicator, int from, int to, std::byte* base)
+        : world(communicator.world),
+          ranks{communicator.in_world(from), communicator.in_world(to)},
+          rank(communicator.rank == from ? 0 : 1),
+          whole(&communicator),
+          pair{from, to},
+          common(communicator.common),
+          memory(base, 2, kRoomForMessages) {}
+
+    static std::uint64_t communicator_bytes(int nranks) {
+        return CommonMemory::bytes(nranks) + GroupMemory::bytes(nranks, kRoomForCollectives);
+    }
 
     int nranks() const { return static_cast<int>(ranks.size()); }
     int in_world(int member) const { return ranks[static_cast<std::size_t>(member)]; }
     int self_in_world() const { return in_world(rank); }
-    Member& self() const { return memory.member(rank); }
+    bool are_pair() const { return whole != nullptr; }
+    // All members of the communicator.
+    const Members& all() const { return whole == nullptr ? *this : *whole; }
+    // A member's rank in the communicator.
+    int name_of(int member) const {
+        return whole == nullptr ? member : pair[static_cast<std::size_t>(member)];
+    }
+    Member& record_of(int member) const { return common.member(name_of(member)); }
+    Member& self() const { return record_of(rank); }
+    // The own part of the memory that every call may use.
+    void touch() const {
+        if (!are_pair()) common.populate(rank);
+        populate(memory.part(rank), memory.small_bytes());
+    }
 
     std::shared_ptr<World> world;
     std::vector<int> ranks;  // the world's, in the order of their ranks here
     int rank;                // the own one, here
+    const Members* whole = nullptr;
+    std::array<int, 2> pair{};
+    CommonMemory common;
     GroupMemory memory;
 };
 

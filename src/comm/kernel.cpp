@@ -4,7 +4,7 @@
 #include <fmt/ranges.h>
 
 #include "base/digest.hpp"
-#include "comm/queue.hpp"
+#include "comm/desk.hpp"
 #include "comm/window.hpp"
 #include "engine/aliases.hpp"
 #include "engine/binding.hpp"
@@ -149,7 +149,7 @@ Kernel Communicator::kernel(const ir::Program& program, std::string_view name,
         return plan::compile_rank(*lowered, bindings, r, n);
     };
     record_all(program, name, bindings, nranks());
-    auto state = make_state(plan_of(rank()), identity(program, name, bindings), queue_->group());
+    auto state = make_state(plan_of(rank()), identity(program, name, bindings), desk_->group());
     state->plan_of = plan_of;
     return Kernel(std::move(state));
 }
@@ -162,13 +162,13 @@ Kernel Communicator::kernel(const std::vector<Plan>& plans) {
     validate(plans);
     if (engine::records_runs()) engine::record_set(plan::for_host(plans), engine::CallOrder::free);
     return Kernel(make_state(plan::for_host(plans[static_cast<std::size_t>(rank())]),
-                             identity(plans), queue_->group()));
+                             identity(plans), desk_->group()));
 }
 
 void Communicator::run(KernelAt kernel, std::span<const KernelArgument> arguments) {
-    const comm::Queue::Use use(*queue_);
-    queue_->drain();
-    comm::Group& group = queue_->group();
+    const comm::Use use(desk_->under_way());
+    desk_->collectives().drain();
+    comm::Group& group = desk_->group();
     const comm::KernelRequest request = request_for(kernel, arguments, group);
     group.progress().meet(request.stamp, request.site);  // all agree on it
     group.progress().run(request);
@@ -181,7 +181,7 @@ void Communicator::run(KernelAt kernel, std::span<const KernelArgument> argument
 // ---------------------------------------------------------------------------- prepared
 
 struct PreparedKernel::State {
-    std::shared_ptr<comm::Queue> queue;
+    std::shared_ptr<comm::Desk> desk;
     Kernel kernel;
     comm::KernelRequest request;
     std::vector<const WindowMemory*> signals;  // by buffer; null: it is none
@@ -193,11 +193,11 @@ PreparedKernel& PreparedKernel::operator=(PreparedKernel&&) noexcept = default;
 PreparedKernel::~PreparedKernel() = default;
 
 PreparedKernel Communicator::prepare(KernelAt kernel, std::span<const KernelArgument> arguments) {
-    const comm::Queue::Use use(*queue_);
-    queue_->drain();
-    comm::Group& group = queue_->group();
+    const comm::Use use(desk_->under_way());
+    desk_->collectives().drain();
+    comm::Group& group = desk_->group();
     auto state = std::make_unique<PreparedKernel::State>(
-        PreparedKernel::State{queue_, kernel.kernel, request_for(kernel, arguments, group), {}});
+        PreparedKernel::State{desk_, kernel.kernel, request_for(kernel, arguments, group), {}});
     for (std::size_t b = 0; b < arguments.size(); ++b) {
         const bool is_signal = Inside::of(kernel.kernel).plan.buffers[b].kind == BufferKind::signal;
         state->signals.push_back(is_signal ? arguments[b].symmetric : nullptr);
@@ -207,13 +207,13 @@ PreparedKernel Communicator::prepare(KernelAt kernel, std::span<const KernelArgu
 }
 
 void PreparedKernel::run() {
-    const comm::Queue::Use use(*state_->queue);
-    state_->queue->drain();
+    const comm::Use use(state_->desk->under_way());
+    state_->desk->collectives().drain();
     std::vector<engine::BoundBuffer>& memory = state_->request.memory;
     for (std::size_t b = 0; b < memory.size(); ++b) {
         if (state_->signals[b]) memory[b].generation = Inside::of(*state_->signals[b]).generation;
     }
-    state_->queue->group().progress().run_in_turn(state_->request);
+    state_->desk->group().progress().run_in_turn(state_->request);
     engine::advance_generations(
         Inside::of(state_->kernel).plan,
         [&](std::size_t b) -> std::int64_t& { return Inside::of(*state_->signals[b]).generation; });

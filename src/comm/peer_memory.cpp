@@ -33,12 +33,12 @@ bool PeerMemory::can_reach_all() const {
 // order of such operations.
 bool PeerMemory::has_failed() const {
     return members_.world->header().alarm.load(std::memory_order_seq_cst) != 0 ||
-           members_.memory.head().failure.load(std::memory_order_seq_cst) != GroupHead::none;
+           members_.common.head().failure.load(std::memory_order_seq_cst) != CommonHead::none;
 }
 
 template <class Copy>
 bool PeerMemory::guarded(Copy&& copy) {
-    std::atomic<std::uint32_t>& copies = members_.self().copies;
+    std::atomic<std::uint32_t>& copies = members_.memory.log(members_.rank).copies;
     copies.store(1, std::memory_order_seq_cst);  // pairs with wait_for_copiers()
     errno = ECANCELED;
     const bool is_copied = !has_failed() && copy();
@@ -50,7 +50,7 @@ void PeerMemory::wait_for_copiers() const {
     if (!has_failed()) return;  // then nobody stops
     for (int rank = 0; rank < members_.nranks(); ++rank) {
         const auto copies = [&] {
-            return members_.memory.member(rank).copies.load(std::memory_order_seq_cst) != 0;
+            return members_.memory.log(rank).copies.load(std::memory_order_seq_cst) != 0;
         };
         const auto is_alive = [&] {
             return record_of(rank).state.load(std::memory_order_relaxed) == RankState::here;

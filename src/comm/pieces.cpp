@@ -122,8 +122,8 @@ Numbers table_with(const Numbers& own, int rank, CountOf count_of) {
 
 }  // namespace
 
-Placed place_pieces(Group& group, const ConstMemory& input, const Memory& output,
-                    const Pieces& sent, const Pieces& received, CallSite at) {
+ReadyCall place_pieces(Group& group, const ConstMemory& input, const Memory& output,
+                       const Pieces& sent, const Pieces& received, CallSite at) {
     const int nranks = group.nranks();
     const Numbers sent_at = offsets_of(Way::sent, sent, input.count, nranks);
     const Numbers received_at = offsets_of(Way::received, received, output.count, nranks);
@@ -144,7 +144,7 @@ Placed place_pieces(Group& group, const ConstMemory& input, const Memory& output
             table_with(received_at, group.rank(),
                        [&](std::size_t to, std::size_t from) { return counts[from * ranks + to]; });
     }
-    Placed placed{group.routine_of(shape), {}};
+    ReadyCall placed{group.routine_of(shape), {}};
     placed.request = group.request_of(call, at, *placed.routine);
     return placed;
 }

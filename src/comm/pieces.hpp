@@ -6,15 +6,10 @@
 
 namespace peal::comm {
 
-struct Placed {
-    RoutinePtr routine;
-    Request request;
-};
-
 // Every rank calls it. Throws Error(usage): on this rank alone, before anybody is told, when the
 // arguments do not fit each other; on all ranks alike when a rank sends what its peer does not
 // expect.
-Placed place_pieces(Group& group, const ConstMemory& input, const Memory& output,
-                    const Pieces& sent, const Pieces& received, CallSite at);
+ReadyCall place_pieces(Group& group, const ConstMemory& input, const Memory& output,
+                       const Pieces& sent, const Pieces& received, CallSite at);
 
 }  // namespace peal::comm

@@ -16,14 +16,14 @@
 
 namespace peal::comm {
 
-Progress::Progress(const Members& members, Routines& routines,
-                   std::unique_ptr<const Routine> meeting)
+Progress::Progress(const Members& members, Routines& routines, UnderWay& under_way)
     : members_(members),
       routines_(routines),
-      meeting_(std::move(meeting)),
+      meeting_(routines.find({.kind = CollectiveKind::barrier})),
+      under_way_(under_way),
       peers_(members),
       memory_(members, peers_),
-      diagnosis_(members, peers_, call_) {}
+      diagnosis_(members, peers_, call_, under_way) {}
 
 // ---------------------------------------------------------------------------- turns
 
@@ -47,8 +47,7 @@ void Progress::proceed() {
 
 // For the same, where private memory is out of reach.
 const Routine& Progress::substitute_for(const Routine& wanted) {
-    routines_.forbid_reach();
-    substitute_ = routines_.find(wanted.shape);
+    substitute_ = routines_.without_reach().find(wanted.shape);
     return *substitute_;
 }
 
@@ -85,7 +84,8 @@ void Progress::meet(const Stamp& reason, std::uint32_t site) {
 
 void Progress::fail_for_tiles(std::uint64_t bytes) {
     diagnosis_.fail(Fault::resource, fmt::format("{}: no memory for {} of temporary data",
-                                                 describe(call_.stamp), memory_text(bytes)));
+                                                 diagnosis_.text_of(call_.stamp, members_.rank),
+                                                 memory_text(bytes)));
 }
 
 // ---------------------------------------------------------------------------- carrying out
@@ -162,6 +162,8 @@ bool Progress::carry_on(Manner manner) {
 void Progress::wait_for_ring() {
     constexpr int kGlances = 200;
     constexpr int kGlancesAtFullSpeed = 60;  // relax() costs as much as a hand-over
+    if (under_way_.has_others(call_)) [[unlikely]]
+        return wait_longer();
     const bool has_rung = spinning_pays(*members_.world) && call_.core.look(kGlances, [](int i) {
         if (i >= kGlancesAtFullSpeed) relax();
     });
@@ -188,17 +190,37 @@ bool Progress::looks_again() const {
 }
 
 void Progress::wait_longer() {
-    const auto ready = [this] { return looks_again() || diagnosis_.has_failed(); };
+    const auto ready = [this] {
+        return looks_again() || under_way_.can_go_on(call_) || diagnosis_.has_failed();
+    };
     const Clock::time_point begin = Clock::now();
+    const struct Standstill {
+        ~Standstill() { of.go_on(); }
+        const Diagnosis& of;
+    } standstill{diagnosis_};
     for (;;) {
+        carry_on_others();
         const Waited waited = wait_until(*members_.world, members_.self_in_world(), ready,
                                          diagnosis_.next_look(begin));
-        if (waited == Waited::ready) break;
         if (waited == Waited::alarm) diagnosis_.fail_by_alarm();
-        if (!call_.core.is_blocked()) return;  // it has looked out for a later ring
+        if (!call_.core.is_blocked()) return;
+        if (diagnosis_.has_failed()) diagnosis_.fail_as_reported();
+        if (waited != Waited::deadline) continue;
+        diagnosis_.stand_still();
         diagnosis_.look_around(begin);
     }
-    if (call_.core.is_blocked()) diagnosis_.fail_as_reported();
+}
+
+// Whatever goes wrong there ends this call, too.
+void Progress::carry_on_others() {
+    if (!under_way_.can_go_on(call_)) return;
+    diagnosis_.go_on();
+    try {
+        under_way_.go_on(call_);
+    } catch (...) {
+        diagnosis_.let_go();
+        throw;
+    }
 }
 
 // The questions of wait_longer(), in passing. False: a ring has come meanwhile. (What a rank did
@@ -230,14 +252,18 @@ void Progress::log_call() const {
         how = fmt::format("{} instructions", call_.core.plan().instructions.size());
     } else {
         const Routine& routine = *call_.routine;
-        what = describe(call_.stamp);
-        how = &routine == meeting_.get()
+        what = diagnosis_.text_of(call_.stamp, members_.rank);
+        const bool is_affair = &routine == meeting_.get() && call_.stamp != stamp_of(routine.shape);
+        how = is_affair
                   ? "all meet"
                   : fmt::format("{}, {} bytes", routine.collective.recipe, message_bytes(routine));
     }
-    const std::string line = fmt::format("peal: rank {}: call {}: {}{}: {}, {:.1f} us\n",
-                                         members_.rank, call_.place.turn.number, what,
-                                         site_text(members_.self(), call_.site), how, took.count());
+    // The turns of a pair are nobody's calls.
+    const std::string number =
+        members_.are_pair() ? std::string() : fmt::format("call {}: ", call_.place.turn.number);
+    const std::string line =
+        fmt::format("peal: rank {}: {}{}{}: {}, {:.1f} us\n", members_.name_of(members_.rank),
+                    number, what, site_text(members_.self(), call_.site), how, took.count());
     [[maybe_unused]] const ssize_t written = write(STDERR_FILENO, line.data(), line.size());
 }
 

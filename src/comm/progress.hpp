@@ -15,13 +15,13 @@
 #include "comm/request.hpp"
 #include "comm/routine.hpp"
 #include "comm/settings.hpp"
+#include "comm/under_way.hpp"
 
 namespace peal::comm {
 
 class Progress {
 public:
-    // `meeting` is the barrier that the ranks meet in.
-    Progress(const Members& members, Routines& routines, std::unique_ptr<const Routine> meeting);
+    Progress(const Members& members, Routines& routines, UnderWay& under_way);
 
     // The request must stay where it is until it is done.
     void begin(const Request& request);
@@ -45,10 +45,19 @@ public:
     // The same as a turn of its own, so that it is known to all who was in it.
     void run_in_turn(const KernelRequest& request);
 
+    // The routine, or where it reaches and that is known not to work, the one that is taken
+    // instead.
+    const Routine& usable(const Routine& wanted) {
+        if (!memory_.is_out_of_reach(wanted)) [[likely]]
+            return wanted;
+        return substitute_for(wanted);
+    }
+
     // This rank makes no further call.
     void leave() const { diagnosis_.leave(); }
 
-    Diagnosis& diagnosis() { return diagnosis_; }
+    const Diagnosis& diagnosis() const { return diagnosis_; }
+    const CallAtHand& call() const { return call_; }
 
 private:
     using Phase = CallAtHand::Phase;
@@ -57,11 +66,6 @@ private:
 
     void announce(const Stamp& stamp, std::uint32_t site);
     void proceed();
-    const Routine& usable(const Routine& wanted) {
-        if (!memory_.is_out_of_reach(wanted)) [[likely]]
-            return wanted;
-        return substitute_for(wanted);
-    }
     // Cold, or its loop would cost every call some registers.
     [[gnu::cold]] const Routine& substitute_for(const Routine& wanted);
     void enter_turn();
@@ -86,13 +90,15 @@ private:
     bool stands();
     void wait_for_ring();
     void wait_longer();
+    void carry_on_others();
     bool looks_again() const;
 
     const Members& members_;
     Routines& routines_;
-    RoutinePtr substitute_;  // of a routine that cannot be used
-    std::unique_ptr<const Routine> meeting_;
+    RoutinePtr substitute_;     // of a routine that cannot be used
+    const RoutinePtr meeting_;  // the barrier in which the ranks meet
 
+    UnderWay& under_way_;
     CallAtHand call_;
     const Request* request_ = nullptr;
     // Stands for this call and all before it. Rings carry it, so that ranks whose calls differ

@@ -91,27 +91,32 @@ Placement placement_of(const Call& call, const Shape& shape, int rank) {
     return Placement::separate;
 }
 
-// The call's buffers, not the plan's: in place two of them are one there, and a call without data
-// has none.
-void check_buffer(const Call& call, std::string_view which, const void* data, std::uint64_t found,
-                  std::uint64_t expected) {
-    const std::uint64_t element_bytes = bytes_of(call.element);
-    const Buffer wanted{.name = {}, .element = call.element, .bytes = expected * element_bytes};
-    const engine::Offer offered{.kind = engine::Offer::Kind::argument,
-                                .data = data,
-                                .bytes = found * element_bytes,
-                                .element = call.element};
-    if (const auto wrong = engine::misfit(wanted, offered)) {
-        reject(call,
-               fmt::format("{}: expected {}, found {}", which, wrong->expected, wrong->found));
-    }
-}
-
 std::byte* writable(const void* data) {
     return const_cast<std::byte*>(static_cast<const std::byte*>(data));  // `in` arguments are read
 }
 
+// The call's buffers, not the plan's: in place two of them are one there, and a call without data
+// has none.
+void check_buffer(const Call& call, std::string_view which, const void* data, std::uint64_t found,
+                  std::uint64_t expected) {
+    require_fit(fmt::format("{}: {}", name(call.kind), which), {data, found, call.element},
+                expected);
+}
+
 }  // namespace
+
+void require_fit(std::string_view what, const ConstMemory& found, std::uint64_t expected) {
+    const std::uint64_t element_bytes = bytes_of(found.element);
+    const Buffer wanted{.name = {}, .element = found.element, .bytes = expected * element_bytes};
+    const engine::Offer offered{.kind = engine::Offer::Kind::argument,
+                                .data = found.data,
+                                .bytes = found.count * element_bytes,
+                                .element = found.element};
+    if (const auto wrong = engine::misfit(wanted, offered)) {
+        throw Error(Fault::usage,
+                    fmt::format("{}: expected {}, found {}", what, wrong->expected, wrong->found));
+    }
+}
 
 Shape Group::shape_of(const Call& call) const {
     Shape shape;

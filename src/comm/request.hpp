@@ -6,12 +6,14 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <string_view>
 #include <vector>
 
 #include "comm/call_place.hpp"
 #include "comm/routine.hpp"
 #include "comm/shape.hpp"
 #include "engine/core.hpp"
+#include "peal/communicator_calls.hpp"
 
 namespace peal::comm {
 
@@ -30,6 +32,16 @@ struct Request {
     std::array<std::byte*, 2> arguments{};
     Symmetric window;
 };
+
+// A request whose routine is kept with it.
+struct ReadyCall {
+    RoutinePtr routine;
+    Request request;
+};
+
+// Whether private memory can be the buffer of a call that needs so many elements. Throws
+// Error(usage) that begins with `what`.
+void require_fit(std::string_view what, const ConstMemory& found, std::uint64_t expected);
 
 // Whose ring a wait of a routine's lacks: each cell of its signal has one writer.
 inline int ringer_of(const engine::Op& wait) {

@@ -16,7 +16,7 @@
 namespace peal::comm {
 namespace {
 
-Collective collective_of(const Shape& shape, const Rule& rule) {
+Collective collective_of(const Shape& shape, const Rule& rule, std::uint64_t bulk_bytes) {
     Collective collective;
     collective.kind = shape.kind;
     collective.recipe = rule.recipe;
@@ -28,7 +28,8 @@ Collective collective_of(const Shape& shape, const Rule& rule) {
     collective.sent_at = shape.sent_at;
     collective.received_at = shape.received_at;
     collective.placement = carried_placement(rule, shape.placement);
-    collective.stage_bytes = rule.stage_bytes;
+    const std::uint64_t stage = rule.stage_bytes == 0 ? kDefaultStageBytes : rule.stage_bytes;
+    collective.stage_bytes = stage > bulk_bytes ? bulk_bytes : rule.stage_bytes;
     return collective;
 }
 
@@ -158,7 +159,7 @@ std::unique_ptr<Routine> make_routine(const Shape& shape, const Table& table, in
     const auto rules = table.choices(shape.kind, on_window, message_bytes(shape, nranks), nranks);
     for (const Rule* rule : rules) {
         if (rule->reach && !limits.reach) continue;
-        const Collective wanted = collective_of(shape, *rule);
+        const Collective wanted = collective_of(shape, *rule, limits.bulk_bytes);
         validate(wanted, nranks);
         const bool empty = is_empty(shape);
         const Collective carried_out = empty ? barrier_of(table, nranks) : wanted;

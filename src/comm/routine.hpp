@@ -88,9 +88,14 @@ public:
         return make(shape);
     }
 
-    // From here on there is no routine with staging=reach.
-    void forbid_reach() {
-        if (std::exchange(limits_.reach, false)) forget();
+    // Those of the same table that do not reach.
+    Routines& without_reach() {
+        if (without_reach_ == nullptr) {
+            RoutineLimits limits = limits_;
+            limits.reach = false;
+            without_reach_ = std::make_unique<Routines>(table_, rank_, nranks_, limits);
+        }
+        return *without_reach_;
     }
 
 private:
@@ -112,6 +117,7 @@ private:
     std::shared_ptr<const Table> table_;
     int rank_, nranks_;
     RoutineLimits limits_;
+    std::unique_ptr<Routines> without_reach_;
     std::size_t count_ = 0;
     std::vector<RoutinePtr> slots_ = std::vector<RoutinePtr>(kFirstSlots);  // at most half are used
 };

@@ -18,9 +18,10 @@ constexpr int kTagBits = 5;
 static_assert(kOpShift + 2 <= kTagShift && kTagShift + kTagBits == 64 && kMaxRanks <= 1024 &&
               kElements.size() <= 16);
 
+constexpr std::uint64_t kMessageTag = 29;
 constexpr std::uint64_t kKernelTag = 30;
 constexpr std::uint64_t kAffairTag = 31;
-static_assert(kCollectives.size() < kKernelTag);
+static_assert(kCollectives.size() < kMessageTag);
 
 std::uint64_t bits(std::uint64_t word, int shift, int width) {
     return word >> shift & ((std::uint64_t{1} << width) - 1);
@@ -89,6 +90,17 @@ Stamp kernel_stamp(std::uint64_t identity, std::uint64_t windows) {
 Stamp sync_stamp(SyncReason reason, std::uint64_t detail) {
     return {kAffairTag << kTagShift | static_cast<std::uint64_t>(reason) << kRootShift |
             (detail & kMaxCount)};
+}
+
+Stamp message_stamp(Element element, std::uint64_t count) {
+    return {kMessageTag << kTagShift | static_cast<std::uint64_t>(element) << kElementShift |
+            (count & kMaxCount)};
+}
+
+std::string describe_message(const Stamp& stamp, bool sends, int peer) {
+    const auto element = static_cast<Element>(bits(stamp.call, kElementShift, 4));
+    return fmt::format("{} of {} {} {} rank {}", sends ? "send" : "recv", stamp.call & kMaxCount,
+                       name(element), sends ? "to" : "from", peer);
 }
 
 std::string describe(const Stamp& stamp) {

@@ -57,6 +57,11 @@ Stamp sync_stamp(SyncReason reason, std::uint64_t detail);
 // "allreduce of 1024 f32, sum"
 std::string describe(const Stamp& stamp);
 
+// Of a message, the same on both sides.
+Stamp message_stamp(Element element, std::uint64_t count);
+// "send of 1024 f32 to rank 3", or "recv of 1024 f32 from rank 3".
+std::string describe_message(const Stamp& stamp, bool sends, int peer);
+
 // The largest count that a stamp can hold.
 inline constexpr std::uint64_t kMaxCount = (std::uint64_t{1} << 43) - 1;
 

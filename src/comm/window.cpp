@@ -3,7 +3,7 @@
 
 #include <fmt/format.h>
 
-#include "comm/queue.hpp"
+#include "comm/desk.hpp"
 #include "shm/machine.hpp"
 
 namespace peal {
@@ -25,9 +25,9 @@ std::byte* WindowMemory::on(int rank) const {
 std::uint64_t WindowMemory::bytes() const { return state_->bytes; }
 
 WindowMemory Communicator::allocate(std::uint64_t n, std::uint64_t bytes_each, CallSite at) {
-    const comm::Queue::Use use(*queue_);
-    queue_->drain();
-    comm::Group& group = queue_->group();
+    const comm::Use use(desk_->under_way());
+    desk_->collectives().drain();
+    comm::Group& group = desk_->group();
     shm::World& world = *group.world();
     if (n > comm::kMaxCount / bytes_each) {
         throw Error(Fault::usage, fmt::format("window: {} x {} bytes are too many", n, bytes_each));

@@ -64,7 +64,7 @@ private:
         tcsetattr(STDIN_FILENO, TCSANOW, &settings);
         setenv("PEAL_LOG", "calls", 1);  // which tells when the ranks have met
         if (chdir(PEAL_EXAMPLES) == 0) {
-            execl(PEAL_BINARY, "peal", "launch", "-n", "2", "./faults", "deadlock", nullptr);
+            execl(PEAL_BINARY, "peal", "launch", "-n", "2", "./faults", "hang", nullptr);
         }
         _exit(127);
     }
@@ -93,12 +93,12 @@ const std::vector<std::string> kWelcome = {
     "peal: launch: Ctrl-\\ shows who waits for whom; so does Ctrl-C, before it ends the ranks"};
 const std::vector<std::string> kReport = {
     "peal: launch: who waits for whom:",
-    "  rank 0: in kernel swap, at faults.cpp:64 (call 4)",
-    "    instruction 0  wait sig[1] >= 1   (swap.peal:4: \"wait sig[other] >= 1\")",
-    "    sees 0; rung by rank 1 at instruction 2",
-    "  rank 1: in kernel swap, at faults.cpp:64 (call 4)",
-    "    instruction 0  wait sig[0] >= 1   (swap.peal:4: \"wait sig[other] >= 1\")",
-    "    sees 0; rung by rank 0 at instruction 2"};
+    "  rank 0: in recv of 1 f32 from rank 1, at faults.cpp:72",
+    "    instruction 0  wait signal[0] >= 1",
+    "    sees 0, waits for rank 1",
+    "  rank 1: in recv of 1 f32 from rank 0, at faults.cpp:72",
+    "    instruction 0  wait signal[0] >= 1",
+    "    sees 0, waits for rank 0"};
 
 std::vector<std::string> joined(const std::vector<std::vector<std::string>>& parts) {
     std::vector<std::string> all;
@@ -108,11 +108,11 @@ std::vector<std::string> joined(const std::vector<std::vector<std::string>>& par
 
 TEST(Terminal, CtrlBackslashAsksAndCtrlCAsksAndEnds) {
     Job job;
-    job.read_until(": call 4: ", 2);  // both are in the kernel now, or about to be
+    job.read_until(": call 0: ", 2);  // both look for a message now, or are about to
     job.press('\x1c');
-    job.read_until("    sees 0; rung by rank ", 2);
+    job.read_until("    sees 0, waits for rank ", 2);
     job.press('\x1c');
-    job.read_until("    sees 0; rung by rank ", 4);
+    job.read_until("    sees 0, waits for rank ", 4);
     job.press('\x03');
     EXPECT_EQ(job.status(), 128 + SIGINT);
     const auto ended = [](int rank) {

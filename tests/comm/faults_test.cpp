@@ -111,7 +111,7 @@ TEST_F(Faults, AThreadThatThrowsEndsTheOthersCalls) {
 TEST_F(Faults, AVeryLongTimeoutIsNoTimeout) {
     run_threads(2, [](std::shared_ptr<World> world, int rank) {
         const std::unique_ptr<Group> group = bootstrap(world, rank);
-        group->progress().diagnosis().set_timeout(milliseconds::max());
+        group->under_way().timeout = milliseconds::max();
         const std::uint32_t inquiry = rank == 1 ? ask(*world) : 0;
         while (rank == 1 && !answer_of(*world, 0, inquiry)) std::this_thread::yield();
         group->run(call::barrier(), {});

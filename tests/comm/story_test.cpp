@@ -11,8 +11,8 @@
 #include <thread>
 
 #include "comm/bootstrap.hpp"
+#include "comm/desk.hpp"
 #include "comm/outcomes.hpp"
-#include "comm/queue.hpp"
 #include "comm/settings.hpp"
 #include "shm/inquiry.hpp"
 #include "shm/ranks.hpp"
@@ -28,14 +28,14 @@ TEST(Story, WhoDiesOfAMismatchIsNotItsCause) {
     std::string messages[2];
     std::latch have_met(2), has_called(2), has_died(2);
     run_threads(2, [&](std::shared_ptr<World> world, int rank) {
-        Queue queue(bootstrap(world, rank));
-        Group& group = queue.group();
+        Desk desk(bootstrap(world, rank));
+        Group& group = desk.group();
+        Queue& queue = desk.collectives();
         const Call call = call::barrier();
-        const RoutinePtr routine = group.routine_of(call);
         group.run(call, {});
         have_met.arrive_and_wait();
         Queue::Ticket ticket = 0;
-        if (rank == 1) ticket = queue.start(routine, group.request_of(call, {}, *routine));
+        if (rank == 1) ticket = queue.start(group.ready(call, {}));
         has_called.arrive_and_wait();
         if (rank == 0) {
             std::vector<float> x(4);
@@ -155,10 +155,10 @@ constexpr const char* kInUse =
 TEST(Threads, ACallThatFindsAnotherUnderWayIsRefused) {
     std::latch was_refused(1);
     run_threads(2, [&](std::shared_ptr<World> world, int rank) {
-        Queue queue(bootstrap(world, rank));
+        Desk desk(bootstrap(world, rank));
         const auto call = [&] {
-            const Queue::Use use(queue);
-            queue.group().run(call::barrier(), {});
+            const Use use(desk.under_way());
+            desk.group().run(call::barrier(), {});
         };
         if (rank == 1) {
             was_refused.wait();

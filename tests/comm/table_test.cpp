@@ -53,8 +53,7 @@ struct Picked {
 
 Picked pick(const Shape& shape, int nranks, bool reach) {
     const Table table = built_in_table();
-    const RoutineLimits limits{GroupMemory::box_bytes(nranks), GroupMemory::kRingBytes / 2,
-                               GroupMemory::kBulkBytes, reach};
+    const RoutineLimits limits = limits_of(nranks, kRoomForCollectives, reach);
     Picked picked;
     for (int rank = 0; rank < nranks; ++rank) {
         const auto routine = make_routine(shape, table, rank, nranks, limits);

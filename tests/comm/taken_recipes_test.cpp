@@ -346,8 +346,7 @@ std::string way_of(CollectiveKind kind, Memory memory, std::uint64_t bytes, int 
         shape.counts[nranks > 1 ? 1 : 0] = static_cast<std::int64_t>(shape.count);
         shape.count = 0;
     }
-    const RoutineLimits limits{GroupMemory::box_bytes(nranks), GroupMemory::kRingBytes / 2,
-                               GroupMemory::kBulkBytes, memory != out_of_reach};
+    const RoutineLimits limits = limits_of(nranks, kRoomForCollectives, memory != out_of_reach);
     const auto routine = make_routine(shape, built_in_table(), nranks - 1, nranks, limits);
     return routine->collective.recipe + " " +
            std::string(kLanes[static_cast<std::size_t>(routine->staging)]);

@@ -16,6 +16,7 @@
 #include "check/call_sequence.hpp"
 #include "check/causal_run.hpp"
 #include "check/touch.hpp"
+#include "comm/group_memory.hpp"
 #include "comm/routine.hpp"
 #include "plan/access.hpp"
 
@@ -38,10 +39,9 @@ struct Care {
 class PlacedCalls {
 public:
     PlacedCalls(int nranks, std::uint64_t ring_bytes, Care care)
-        : nranks_(nranks),
-          limits_{kBoxBytes, ring_bytes / 2, 8 << 20},
-          turns_(ring_bytes, nranks),
-          care_(care) {}
+        : PlacedCalls(nranks, ring_bytes, {kBoxBytes, ring_bytes / 2, 8 << 20}, care) {}
+    PlacedCalls(int nranks, std::uint64_t ring_bytes, RoutineLimits limits, Care care)
+        : nranks_(nranks), limits_(limits), turns_(ring_bytes, nranks), care_(care) {}
 
     void add(const Shape& shape) {
         std::vector<std::unique_ptr<Routine>> routines = routines_for(shape);
@@ -263,8 +263,8 @@ bool keeps_to_its_pattern(const Contract& contract, const Routine& routine, std:
 }
 
 // What a routine must keep for any sequence of calls to be right: empty, or what it does not.
-std::string broken_premise(const Shape& shape, int nranks, std::set<Staging>& seen) {
-    PlacedCalls call(nranks, 16384, {});
+// The calls are none yet.
+std::string broken_premise(const Shape& shape, PlacedCalls call, std::set<Staging>& seen) {
     call.add(shape);
     seen.insert(call.last().staging);
     const std::vector<CheckStage> stages = call.stages();
@@ -321,7 +321,7 @@ TEST(AnySequence, EveryRoutineKeepsWhatItNeeds) {
                         if (on_window && built_in_table().choices(kind, true, 0, nranks).empty()) {
                             continue;
                         }
-                        EXPECT_EQ(broken_premise(shape, nranks, seen), "")
+                        EXPECT_EQ(broken_premise(shape, PlacedCalls(nranks, 16384, {}), seen), "")
                             << name(kind) << ", " << nranks << " ranks, " << count << " elements, "
                             << "root " << root << ", placement " << static_cast<int>(placement);
                     }
@@ -331,6 +331,46 @@ TEST(AnySequence, EveryRoutineKeepsWhatItNeeds) {
     }
     using enum Staging;
     EXPECT_EQ(seen, (std::set{none, line, box, ring, bulk, window, reach}));
+}
+
+// A message is a broadcast between two, of which the first is always the root, in less memory.
+Shape message_of(std::uint64_t bytes) {
+    return {.kind = CollectiveKind::broadcast,
+            .element = Element::f32,
+            .placement = Placement::in_place,
+            .count = bytes / 4};
+}
+
+PlacedCalls no_messages(bool reach) {
+    return {2, kRoomForMessages.ring_bytes, limits_of(2, kRoomForMessages, reach), {}};
+}
+
+TEST(AnySequence, MessagesKeepWhatTheyNeed) {
+    std::set<Staging> seen;
+    for (const bool reach : {true, false}) {
+        for (const std::uint64_t bytes :
+             {4U, 48U, 52U, 512U, 516U, 1024U, 1028U, 128U << 10, (128U << 10) + 4, 448U << 10,
+              (448U << 10) + 4, 1536U << 10, (1536U << 10) + 4, 5U << 20}) {
+            EXPECT_EQ(broken_premise(message_of(bytes), no_messages(reach), seen), "") << bytes;
+        }
+    }
+    using enum Staging;
+    EXPECT_EQ(seen, (std::set{line, box, ring, bulk, reach}));
+}
+
+// More messages than are kept, of sizes that take every kind of memory: the two meet in between.
+TEST(TurnsProof, HoldsForMessages) {
+    for (unsigned seed = 1; seed <= 10; ++seed) {
+        std::mt19937 random(seed);
+        PlacedCalls calls = no_messages(true);
+        for (int i = 0; i < 60; ++i) {
+            constexpr std::uint64_t kBytes[] = {4, 40, 200, 800, 5000, 60000, 120000, 300000};
+            calls.add(message_of(kBytes[random() % std::size(kBytes)]));
+        }
+        const CheckReport report = calls.check();
+        EXPECT_EQ(report.verdict, Verdict::proved) << "seed " << seed;
+        EXPECT_GE(calls.meetings(), 3);
+    }
 }
 
 // By rank: the last turn that it knows every other to have entered.

@@ -22,5 +22,9 @@ void right(peal::Communicator& comm) try {
     std::array<double, 2> output{};
     comm.prepare_allreduce(input, output, peal::ReduceOp::min).run();
     comm.allreduce(std::span(output));
+    comm.send(input, 1);
+    comm.recv(loss, 1);
+    comm.start_sendrecv(rank, 1, output, 2).wait();
+    comm.exchange({{1, input, output}, {2, rank, all}});
 } catch (const peal::Error&) {
 }

@@ -78,11 +78,13 @@ private:
             is_victim_ && trial_.trouble == Trouble::mismatch && call == trial_.when;
         if (differs) ++count;
         Made made;
-        switch (choice % 4) {
+        switch (choice % 6) {
             case 0: allreduce(comm, ranks, call, count, made); break;
             case 1: allgather(comm, ranks, call, count, made); break;
             case 2: all_to_all(comm, ranks, call, count, made); break;
-            default: broadcast(comm, ranks, call, count, choice, made); break;
+            case 3: broadcast(comm, ranks, call, count, choice, made); break;
+            case 4: pass_around(comm, ranks, call, count, made); break;
+            default: exchange(comm, ranks, call, count, made); break;
         }
         if (!differs && made.out != made.expected && note_.wrong[0] == '\0') {
             copy_text(fmt::format("rank {} has a wrong result in call {}", world_.rank(), call),
@@ -138,6 +140,42 @@ private:
         made.out = comm.rank() == root ? made.expected : Numbers(count);
         carry_out([&] { comm.broadcast(made.out, root); },
                   [&] { return comm.start_broadcast(made.out, root); });
+    }
+
+    // The rank of the world that is so many places after this one among those that take part.
+    static int at_distance(const Communicator& comm, const std::vector<int>& ranks, int distance) {
+        const auto size = static_cast<int>(ranks.size());
+        return ranks[static_cast<std::size_t>((comm.rank() + distance + size) % size)];
+    }
+
+    // A message to the right, one from the left; a rank alone has no neighbour.
+    void pass_around(Communicator& comm, const std::vector<int>& ranks, int call, std::size_t count,
+                     Made& made) {
+        const auto size = static_cast<int>(ranks.size());
+        if (size == 1) return;
+        const int right = (comm.rank() + 1) % size, left = (comm.rank() + size - 1) % size;
+        made.in = all_given(world_.rank(), call, count);
+        made.out.resize(count);
+        made.expected = all_given(at_distance(comm, ranks, -1), call, count);
+        carry_out([&] { comm.sendrecv(made.in, right, made.out, left); },
+                  [&] { return comm.start_sendrecv(made.in, right, made.out, left); });
+    }
+
+    // With both neighbours, who may be one.
+    void exchange(Communicator& comm, const std::vector<int>& ranks, int call, std::size_t count,
+                  Made& made) {
+        const auto size = static_cast<int>(ranks.size());
+        if (size == 1) return;
+        const int right = (comm.rank() + 1) % size, left = (comm.rank() + size - 1) % size;
+        made.in = all_given(world_.rank(), call, count);
+        made.out.resize(2 * count);
+        append(made.expected, all_given(at_distance(comm, ranks, -1), call, count));
+        append(made.expected, all_given(at_distance(comm, ranks, 1), call, count));
+        const std::span<std::int32_t> out = made.out;
+        const Neighbour neighbours[] = {{left, made.in, out.first(count)},
+                                        {right, made.in, out.last(count)}};
+        carry_out([&] { comm.exchange(neighbours); },
+                  [&] { return comm.start_exchange(neighbours); });
     }
 
     static void append(Numbers& to, const Numbers& more) {

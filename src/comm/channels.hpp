@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: Apache-2.0
+// Messages from one rank to another.
+//
+// A message is a broadcast between two: the sender is its root. So there is no other protocol, and
+// what is proved of broadcasts holds. Each ordered pair of ranks is a *channel*: memory, turns and
+// a queue of its own, so that messages disturb neither collectives nor each other. The memory of a
+// pair, for both directions, is made when one of the two first needs it.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "comm/group.hpp"
+#include "comm/queue.hpp"
+
+namespace peal::comm {
+
+// One direction of a pair, as one of the two sees it.
+class Channel {
+public:
+    // `base` has room for channel_bytes(), zeroed.
+    Channel(Group& group, int from, int to, std::byte* base, Routines& routines)
+        : group_(group),
+          members_(group.members(), from, to, base),
+          routines_(routines),
+          progress_(members_, routines, group.under_way()),
+          queue_(progress_, group.under_way()) {
+        members_.touch();
+    }
+    Channel(const Channel&) = delete;
+    Channel& operator=(const Channel&) = delete;
+
+    Queue& queue() { return queue_; }
+
+    // The call for a message in this memory; good until the next. Throws Error(usage) when it
+    // cannot be.
+    const ReadyCall& ready(const ConstMemory& memory, CallSite at) {
+        const bool is_last = last_.routine != nullptr && last_memory_.data == memory.data &&
+                             last_memory_.count == memory.count &&
+                             last_memory_.element == memory.element && last_at_ == at;
+        if (!is_last) [[unlikely]]
+            make_ready(memory, at);
+        return last_;
+    }
+    void run(const ConstMemory& memory, CallSite at) {
+        queue_.drain();
+        progress_.run(ready(memory, at).request);
+    }
+
+private:
+    void make_ready(const ConstMemory& memory, CallSite at);
+
+    Group& group_;
+    const Members members_;
+    Routines& routines_;
+    Progress progress_;
+    Queue queue_;
+    // The last message. Most programs send the same buffer again: it is neither checked nor looked
+    // up then.
+    ConstMemory last_memory_{nullptr, 0, Element::u8};
+    CallSite last_at_;
+    ReadyCall last_;
+    std::byte nothing_{};  // what a message without elements carries
+};
+
+// All channels of one rank of a communicator.
+class Channels {
+public:
+    explicit Channels(Group& group);
+    ~Channels();
+    Channels(const Channels&) = delete;
+    Channels& operator=(const Channels&) = delete;
+
+    // Throw Error(resource) when there is no memory for a new one.
+    Channel& to(int peer) { return opened(sending_, peer, Way::to); }
+    Channel& from(int peer) { return opened(receiving_, peer, Way::from); }
+
+private:
+    enum class Way : std::uint8_t { to, from };
+    using List = std::vector<std::unique_ptr<Channel>>;  // by peer
+
+    Channel& opened(List& list, int peer, Way way) {
+        std::unique_ptr<Channel>& channel = list[static_cast<std::size_t>(peer)];
+        if (channel == nullptr) [[unlikely]]
+            open(channel, peer, way);
+        return *channel;
+    }
+    void open(std::unique_ptr<Channel>& channel, int peer, Way way);
+    std::atomic<std::uint64_t>& place_of(int peer) const;
+    std::uint64_t extent_with(int peer) const;
+
+    Group& group_;
+    Routines as_sender_, as_receiver_;
+    List sending_, receiving_;
+};
+
+}  // namespace peal::comm
