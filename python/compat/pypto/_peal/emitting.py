@@ -2,6 +2,7 @@
 """Expressions and ops of a body, as nodes of Peal."""
 
 from contextlib import contextmanager
+from math import prod
 
 from peal._peal import ir
 
@@ -395,9 +396,9 @@ class Emitter:
 
     def signal(self, expr):
         memory = self.memory(expr)
-        if memory.shape[0] * memory.shape[1] < self.nranks:
+        if prod(memory.shape) < self.nranks:
             raise CompileError(
-                f"the signal has {memory.shape[0] * memory.shape[1]} cells, for {self.nranks} ranks it needs at least as many",
+                f"the signal has {prod(memory.shape)} cells, for {self.nranks} ranks it needs at least as many",
                 expr.span,
             )
         return self.cells_of(memory)
@@ -417,7 +418,8 @@ class Emitter:
             found = self.memory(expr.args[1]).shape
             raise CompileError(f"the signal of a ring of {self.nranks} ranks is [{2 * (self.nranks - 1)}, {self.nranks}], found {found}", expr.span)
         words = [("op", REDUCTIONS[expr.kwargs["op"]]), ("recipe", mode)]
-        self.collective("pld.tensor.allreduce", [target.var, self.signal(expr.args[1])], words, at)
+        cells = self.signal(expr.args[1]) if len(expr.args) > 1 else self.cells_of(None)
+        self.collective("pld.tensor.allreduce", [target.var, cells], words, at)
         return target
 
     def barrier(self, expr, at):

@@ -238,7 +238,7 @@ class ExpressionParser:
             raise InvalidOperationError(f"{name} is not supported by Peal; {LIST} lists what is", self.span(tree))
         self.require_place(name, keywords, tree)
         try:
-            with registry.at(self.span(tree)):
+            with registry.at(self.span(tree)), registry.inside(self.function.is_host()):
                 return found(*args, **keywords)
         except SyntaxError as error:
             raise ParserSyntaxError(f"{name}: {error}", self.span(tree)) from error
@@ -303,22 +303,10 @@ class ExpressionParser:
             return None
         if isinstance(value.op, nodes.GlobalVar):
             return value.aliases[0] if len(value.aliases) == 1 else None
-        memory = RESULT.get(value.op.name)
+        memory = registry.RESULT.get(value.op.name)
         return None if memory is None else self.alias(value.args[memory])
 
     def alias_list(self, value):
         if isinstance(value, nodes.Call) and isinstance(value.op, nodes.GlobalVar):
             return value.aliases
         return [self.alias(value)]
-
-
-# The operand whose memory is the value of an op.
-RESULT = {
-    "tile.store": 2,
-    "pld.tensor.allreduce": 0,
-    "pld.tensor.barrier": 0,
-    "pld.tensor.broadcast": 0,
-    "pld.tensor.allgather": 1,
-    "pld.tensor.reduce_scatter": 0,
-    "pld.tensor.all_to_all": 1,
-}

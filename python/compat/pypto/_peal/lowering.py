@@ -6,7 +6,7 @@ from math import prod
 
 from peal._peal import ir
 
-from . import nodes
+from . import dtypes, nodes
 from .arithmetic import CompileError, refuse, solve
 from .emitting import Emitter
 from .liveness import assigned, live_before
@@ -82,10 +82,10 @@ class Lowering(Emitter):
 
     def cells_of(self, memory):
         """The cells that the collectives on a signal use: its own stay as they are, zero."""
-        key = id(memory.param)
+        key = id(memory.param) if memory is not None else None
         if key not in self.collective_cells:
-            buffer = memory.param.source
-            self.collective_cells[key] = self.window_param(f"{buffer.name}_cells", buffer.dtype, self.nranks, None)
+            hint = f"{memory.param.source.name}_cells" if memory is not None else "cells"
+            self.collective_cells[key] = self.window_param(hint, dtypes.INT32, self.nranks, None)
         return self.collective_cells[key].var
 
     def values_of(self, param):
@@ -144,10 +144,19 @@ class Lowering(Emitter):
         everybody = len(step.members) == self.nranks
         with self.into(body if everybody else []) as inside:
             args = [self.argument(parts, step.members, step.span) for parts in step.args]
-            self.call_function(step.function, args, step.span)
+            if step.expr is None:
+                self.call_function(step.function, args, step.span)
+            else:
+                self.call_collective(step.expr, args)
         if not everybody:
             condition = ir.binary("==", ir.rank(), ir.integer(step.members[0]), step.span.at())
             body.append(ir.if_else(condition, [], inside, [], [], [], step.span.at()))
+
+    def call_collective(self, expr, args):
+        """One that the host asks for, on these windows."""
+        names = [nodes.Var(f"operand {i}", a.type, a.span) for i, a in enumerate(expr.args)]
+        self.values = {name.name_hint: arg for name, arg in zip(names, args)}
+        self.call(nodes.Call(expr.op, names, expr.kwargs, expr.type, expr.span))
 
     def call_function(self, function, args, span):
         """The values that it returns."""

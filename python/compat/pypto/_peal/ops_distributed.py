@@ -10,6 +10,7 @@ from .registry import (
     as_expr,
     constant,
     here,
+    in_host,
     index_list,
     integer,
     make,
@@ -273,14 +274,16 @@ def signal_operand(signal):
 def column(signal):
     """The signal of a mesh collective in a kernel: one cell for each rank."""
     shape = signal_operand(signal).type.shape
+    if in_host() and len(shape) == 1:
+        return signal
     if len(shape) != 2:
         raise ValueError(f"signal must be 2D, found {len(shape)} dimensions")
-    if constant(shape[1]) not in (None, 1):
+    if not in_host() and constant(shape[1]) not in (None, 1):
         raise ValueError(f"signal shape[1] must be 1, found {constant(shape[1])}")
     return signal
 
 
-@op("pld.tensor.allreduce", note="in kernels, with a signal")
+@op("pld.tensor.allreduce", note="in kernels with a signal; in HOST functions also without")
 def allreduce(target, signal=..., *, op=ReduceOp.Sum, mode="mesh", core_num=1):
     window_operand(target, "target")
     if not isinstance(op, ReduceOp):
@@ -289,14 +292,21 @@ def allreduce(target, signal=..., *, op=ReduceOp.Sum, mode="mesh", core_num=1):
         raise ValueError(f'mode must be "ring" or "mesh", found {mode!r}')
     if signal is None:
         raise TypeError("signal cannot be None")
-    if signal is ...:
+    if signal is ... and not in_host():
         raise ValueError("allreduce requires an explicit signal outside host orchestrator")
     if target.type.dtype not in (dtypes.FP16, dtypes.FP32):
         raise TypeError(f"target dtype must be FP16 or FP32, found {target.type.dtype}")
-    if core_num != 1:
+    if natural(core_num, "core_num") != 1 and not in_host():
         raise ValueError("core_num > 1 is supported only in a HOST orchestrator")
-    (ring_matrix if mode == "ring" else column)(signal)
-    return make("pld.tensor.allreduce", [target, signal], {"op": op, "mode": mode}, target.type)
+    if mode == "ring":
+        if core_num > 1:
+            raise ValueError('mode="ring" does not support core_num > 1')
+        if signal is ...:
+            raise ValueError('mode="ring" requires an explicit signal')
+    operands = [target]
+    if signal is not ...:
+        operands.append((ring_matrix if mode == "ring" else column)(signal))
+    return make("pld.tensor.allreduce", operands, {"op": op, "mode": mode}, target.type)
 
 
 def ring_matrix(signal):
@@ -306,17 +316,19 @@ def ring_matrix(signal):
     rows, ranks = constant(shape[0]), constant(shape[1])
     if rows is None or ranks is None:
         raise ValueError("ring allreduce needs a signal of static shape [2*(NR-1), NR]")
-    if rows != 2 * (ranks - 1):
+    if in_host() and rows < 2 * (ranks - 1):
+        raise ValueError(f"signal shape[0] must be at least 2*(NR-1) = {2 * (ranks - 1)} for a ring, found {rows}")
+    if not in_host() and rows != 2 * (ranks - 1):
         raise ValueError(f"signal shape[0] must be 2*(NR-1) = {2 * (ranks - 1)} for a ring, found {rows}")
     return signal
 
 
-@op("pld.tensor.barrier", note="in kernels")
+@op("pld.tensor.barrier", note="in kernels and in HOST functions")
 def barrier(signal):
     return make("pld.tensor.barrier", [column(signal)], None, signal.type)
 
 
-@op("pld.tensor.broadcast", note="in kernels")
+@op("pld.tensor.broadcast", note="in kernels and in HOST functions")
 def broadcast(target, signal, *, root):
     window_operand(target, "target")
     root = natural(root, "root")
@@ -329,7 +341,7 @@ def rows_of(target, who):
     return target.type.shape
 
 
-@op("pld.tensor.allgather", note="in kernels")
+@op("pld.tensor.allgather", note="in kernels and in HOST functions")
 def allgather(local_data, target, signal):
     window_operand(target, "target")
     if not isinstance(getattr(local_data, "type", None), (nodes.TensorType, nodes.TileType)):
@@ -340,7 +352,7 @@ def allgather(local_data, target, signal):
     return make("pld.tensor.allgather", [local_data, target, column(signal)], None, target.type)
 
 
-@op("pld.tensor.reduce_scatter", note="in kernels")
+@op("pld.tensor.reduce_scatter", note="in kernels and in HOST functions")
 def reduce_scatter(target, signal, *, op=ReduceOp.Sum):
     window_operand(target, "target")
     if op != ReduceOp.Sum:
@@ -349,7 +361,7 @@ def reduce_scatter(target, signal, *, op=ReduceOp.Sum):
     return make("pld.tensor.reduce_scatter", [target, column(signal)], {"op": op}, target.type)
 
 
-@op("pld.tensor.all_to_all", note="in kernels")
+@op("pld.tensor.all_to_all", note="in kernels and in HOST functions")
 def all_to_all(input, target, signal):
     memory(input, "input")
     window_operand(target, "target")

@@ -14,6 +14,18 @@ OPS = {}  # written name, "pld.system.notify" -> function
 _here = [nodes.Span.unknown()]
 
 
+# The operand whose memory is the value of an op.
+RESULT = {
+    "tile.store": 2,
+    "pld.tensor.allreduce": 0,
+    "pld.tensor.barrier": 0,
+    "pld.tensor.broadcast": 0,
+    "pld.tensor.allgather": 1,
+    "pld.tensor.reduce_scatter": 0,
+    "pld.tensor.all_to_all": 1,
+}
+
+
 def op(*names, note=""):
     def add(function):
         function.note = note
@@ -36,6 +48,23 @@ def at(span):
 
 def here():
     return _here[-1]
+
+
+_in_host = [False]
+
+
+@contextmanager
+def inside(is_host):
+    """Ops that are made inside stand in a HOST function, or in one of a device."""
+    _in_host.append(is_host)
+    try:
+        yield
+    finally:
+        _in_host.pop()
+
+
+def in_host():
+    return _in_host[-1]
 
 
 def make(name, args, kwargs=None, type=None):

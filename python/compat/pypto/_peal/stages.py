@@ -9,6 +9,7 @@ from math import prod
 
 from . import nodes
 from .arithmetic import CompileError, fold, refuse, solve
+from .registry import RESULT
 
 
 class HostTensor:
@@ -54,11 +55,20 @@ class Dispatch:
         return [a.buffer for a in self.args if isinstance(a, View)]
 
 
+class Together(Dispatch):
+    """A collective that the host asks of all devices of a domain."""
+
+    def __init__(self, expr, args):
+        super().__init__(None, None, args, expr.span)
+        self.expr = expr
+
+
 class Step:
     """One position in the order of a stage: the same function on these members, or on one of them."""
 
     def __init__(self, dispatches, members):
         self.function, self.span = dispatches[0].function, dispatches[0].span
+        self.expr = getattr(dispatches[0], "expr", None)  # of a collective
         self.members = members  # ranks in the domain, by dispatch
         self.args = list(zip(*(d.args for d in dispatches)))  # by parameter, then by member
 
@@ -68,7 +78,7 @@ class Stage:
         self.devices = devices
         self.dispatches = dispatches
         self.steps = []
-        queues = [[d for d in dispatches if d.device == device] for device in devices]
+        queues = [[d for d in dispatches if d.device in (device, None)] for device in devices]
         for k in range(max(map(len, queues))):
             row = [(rank, queue[k]) for rank, queue in enumerate(queues) if k < len(queue)]
             if len(row) == len(devices) and all(alike(row[0][1], d) for _, d in row):
@@ -83,6 +93,8 @@ class Stage:
 
 def alike(a, b):
     """Whether two dispatches are parts of one: the same function on the same windows."""
+    if a.function is None or b.function is None:
+        return a is b
     return a.function is b.function and all(
         x.key() == y.key() for x, y in zip(a.args, b.args) if isinstance(x, View) or isinstance(y, View)
     )
@@ -94,7 +106,7 @@ class HostRun:
     def __init__(self, program, function, world_size, shapes, scalars):
         self.program, self.function, self.world_size = program, function, world_size
         self.values, self.buffers, self.dispatches = {}, [], []
-        self.symbols = {}
+        self.symbols, self.loops = {}, 0
         tensors = [p for p in function.params if isinstance(p.type, nodes.TensorType)]
         for param, shape in zip(tensors, shapes):
             solve(param, shape, self.symbols)
@@ -108,12 +120,13 @@ class HostRun:
 
     def stages(self):
         self.block(self.function.body.stmts)
+        self.place_collectives()
         self.require_used()
         everybody = list(range(self.world_size))
         made, open_devices, open_list = [], None, []
         for dispatch in self.dispatches:
             devices = self.domain_of(dispatch) or open_devices or everybody
-            if dispatch.device not in devices:
+            if dispatch.device is not None and dispatch.device not in devices:
                 devices = everybody
             if devices != open_devices and open_list:
                 made.append(Stage(open_devices, open_list))
@@ -129,6 +142,21 @@ class HostRun:
         if len(found) > 1:
             refuse("a dispatch uses windows of two domains, which is not supported", dispatch.span)
         return list(found.pop()) if found else None
+
+    def place_collectives(self):
+        """Windows that only collectives use are where the others of the call are."""
+        for call in self.dispatches:
+            if not isinstance(call, Together):
+                continue
+            buffers = call.buffers()
+            if len({id(b) for b in buffers}) != len(buffers):
+                raise CompileError("target and signal must be different window allocations", call.span)
+            devices = set().union(*(b.devices for b in buffers))
+            for buffer in buffers:
+                if not buffer.devices:
+                    buffer.devices = set(devices)
+                if buffer.devices != devices:
+                    raise CompileError("the windows of a collective must be of one domain", call.span)
 
     def require_used(self):
         for buffer in self.buffers:
@@ -160,9 +188,11 @@ class HostRun:
         if statement.iter_args:
             refuse("init_values are not supported in a HOST function", statement.span)
         bounds = [self.number(b) for b in (statement.start, statement.stop, statement.step)]
+        self.loops += 1
         for i in range(*bounds):
             self.values[statement.loop_var.name_hint] = i
             self.block(statement.body.stmts)
+        self.loops -= 1
 
     def do_IfStmt(self, statement):
         taken = statement.then_body if self.number(statement.condition) else statement.else_body
@@ -228,12 +258,24 @@ class HostRun:
             offset += index * prod(base.shape[i + 1 :])
         return HostTensor(base.index, base.name, offset, rest, base.dtype)
 
+    def round_robin(self):
+        return sum(not isinstance(d, Together) for d in self.dispatches) % self.world_size
+
+    def collective(self, expr, _name):
+        args = [self.value(a) for a in expr.args]
+        if len(args) == 1 and expr.op.name == "pld.tensor.allreduce" and self.loops:
+            raise CompileError("allreduce without an explicit signal is not supported inside a for/while", expr.span)
+        if not all(isinstance(a, View) for a in args):
+            raise CompileError("collectives of a HOST function work on windows: DistributedTensor", expr.span)
+        self.dispatches.append(Together(expr, args))
+        return args[RESULT[expr.op.name]]
+
     def dispatch(self, expr):
         function = self.program[expr.op.name]
         if function.is_host() or function.body is None or function.requires_runtime_binding:
             refuse(f"self.{function.name}: only Orchestration functions and kernels can be dispatched", expr.span)
         args = [self.value(a) for a in expr.args]
-        device = self.number(expr.attrs["device"]) if "device" in expr.attrs else len(self.dispatches) % self.world_size
+        device = self.number(expr.attrs["device"]) if "device" in expr.attrs else self.round_robin()
         if not 0 <= device < self.world_size:
             raise CompileError(f"there is no device {device}: the call has {self.world_size}", expr.span)
         made = Dispatch(device, function, args, expr.span)
@@ -249,4 +291,5 @@ OPS = {
     "pld.tensor.window": HostRun.window,
     "pld.system.world_size": lambda run, expr, name: run.world_size,
     "tensor.slice": HostRun.slice,
+    **{name: HostRun.collective for name in RESULT if name.startswith("pld.")},
 }

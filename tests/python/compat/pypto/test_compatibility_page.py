@@ -72,3 +72,8 @@ def test_the_plugin_refuses_what_cannot_be(tmp_path, option):
     done = run_pytest(tmp_path, option)
     assert done.returncode == 4
     assert "expected" in done.stderr
+
+
+@pytest.mark.parametrize("first", ["pypto.ir", "pypto.runtime", "pypto.language", "pypto.language.parser.diagnostics"])
+def test_any_module_may_be_imported_first(first):
+    subprocess.run([sys.executable, "-B", "-c", f"import {first}"], check=True)
