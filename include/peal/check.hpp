@@ -205,6 +205,12 @@ struct Step {
     std::int32_t index = 0;  // the instruction, or one of the above
     // In a schedule, for a wait: the position of the notify that let it pass; -1: none was needed.
     std::int32_t released_by = -1;
+    // Of its ranges the one in question, sources in order and then the destination; -1: none in
+    // particular. Of what several lines were fused into, it says which of them is meant.
+    std::int32_t range = -1;
+    // Not the instruction itself, but that others come to see what it has stored; or, before it,
+    // that its cache takes what it will read.
+    bool is_aside = false;
 
     bool operator==(const Step&) const = default;
 };

@@ -213,8 +213,11 @@ struct Instruction {
     // its cache. Any other: it is issued in its turn and *deferred*: it happens at any time between
     // that and the next fence of its group, or the end of the call.
     std::uint16_t group = 0;
+    // Of several that were fused: where each range is from, in Plan::notes; 0: all are from `line`.
+    std::uint32_t origins = 0;
 
-    // Equality is about what it does and where it is from: `round` is not part of it.
+    // Equality is about what it does and where it is from: `round` and `origins`, which refer to
+    // notes, are not part of it.
     bool operator==(const Instruction& other) const {
         return action == other.action && pipe == other.pipe && line == other.line &&
                joined == other.joined && group == other.group;
@@ -281,9 +284,9 @@ struct Plan {
     bool operator==(const Plan& other) const;
 };
 
-// 128 bits, as 32 hexadecimal digits, of everything in the plan but `source`, `line`, `notes` and
-// `round`, which only messages use. Plans that run or prove differently have different digests; the
-// same plan has the same one on every machine.
+// 128 bits, as 32 hexadecimal digits, of everything in the plan but `source`, `line`, `notes`,
+// `round` and `origins`, which only messages use. Plans that run or prove differently have
+// different digests; the same plan has the same one on every machine.
 std::string digest(const Plan& plan);
 
 // Bytes that a plan reads and writes, and the syncs it performs.

@@ -48,8 +48,10 @@ Violation violation_of(const Model& model, Shown&& shown) {
     Violation violation;
     violation.kind = shown.finding.kind;
     violation.message = std::move(shown.finding.message);
-    for (const Event event : shown.finding.events) {
-        violation.steps.push_back(step_of(model, event));
+    shown.finding.ranges.resize(shown.finding.events.size(), -1);
+    for (std::size_t i = 0; i < shown.finding.events.size(); ++i) {
+        violation.steps.push_back(step_of(model, shown.finding.events[i]));
+        violation.steps.back().range = shown.finding.ranges[i];
     }
     violation.memory = std::move(shown.finding.memory);
     violation.found = std::move(shown.finding.found);

@@ -47,18 +47,13 @@ bool is_view(RegionKind kind) {
 }
 
 // The first event is the way of bytes to memory or from it; who else touches them is the second.
-std::string text_of_view(const Model& model, const Finding& finding, const Clash& clash) {
-    Clash seen = clash;
-    for (RegionId base = 0; base < model.views.size(); ++base) {
-        for (const View& view : model.views[base]) {
-            if (view.region == clash.region) seen.region = base;
-        }
-    }
+std::string text_of_view(const Model& model, const Finding& finding, RegionKind kind,
+                         const Clash& seen) {
     const Event other = finding.events[1];
-    const std::string way = text_of(model, finding.events[0]);
-    const std::string does =
-        fmt::format("{} {} {}", text_of(model, other), verb(model, other, seen), finding.memory);
-    switch (model.regions[clash.region].kind) {
+    const std::string way = text_of(model, finding.events[0], finding.ranges[0]);
+    const std::string does = fmt::format("{} {} {}", text_of(model, other, finding.ranges[1]),
+                                         verb(model, other, seen), finding.memory);
+    switch (kind) {
         case RegionKind::cached_reads:
             return fmt::format(
                 "{} may be served from the cache what was there before {}: no evict (dcci) comes "
@@ -72,6 +67,20 @@ std::string text_of_view(const Model& model, const Finding& finding, const Clash
         default: break;
     }
     return fmt::format("{} need not be visible when {}: no fence (dsb) comes between", way, does);
+}
+
+}  // namespace
+
+namespace {
+
+// The bytes that a view is beside.
+RegionId bytes_behind(const Model& model, RegionId region) {
+    for (RegionId base = 0; base < model.views.size(); ++base) {
+        for (const View& view : model.views[base]) {
+            if (view.region == region) return base;
+        }
+    }
+    return region;
 }
 
 }  // namespace
@@ -95,16 +104,23 @@ Finding clash_finding(const Model& model, const Clash& clash) {
         return finding;
     }
     finding.memory = text_of(region, clash.begin, clash.end);
+    Clash seen = clash;
+    seen.region = bytes_behind(model, clash.region);
+    const auto range = [&](Event event) {
+        return range_at(model, event, seen.region, clash.begin, clash.end);
+    };
     if (is_view(region.kind)) {
         const bool first_is_way = model.op(clash.first).origin == Origin::visible ||
                                   model.op(clash.first).origin == Origin::early;
         if (!first_is_way) std::swap(finding.events[0], finding.events[1]);
         finding.is_unfenced = region.kind == RegionKind::unfenced;
-        finding.message = text_of_view(model, finding, clash);
+        finding.ranges = {range(finding.events[0]), range(finding.events[1])};
+        finding.message = text_of_view(model, finding, region.kind, seen);
         return finding;
     }
+    finding.ranges = {range(clash.first), range(clash.second)};
     const auto does = [&](Event event) {
-        return fmt::format("{} {}", text_of(model, event), verb(model, event, clash));
+        return fmt::format("{} {}", text_of(model, event, range(event)), verb(model, event, clash));
     };
     const std::string_view line =
         region.kind == RegionKind::lines ? " (cells of one cache line, written back whole)" : "";

@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include "plan/access.hpp"
 #include "plan/notes.hpp"
 #include "plan/text.hpp"
 #include "plan/titles.hpp"
@@ -41,7 +42,23 @@ bool Findings::wants(ViolationKind kind, const std::vector<Event>& events) {
     return ++found->second <= kPerSort;
 }
 
-std::string text_of(const Model& model, Event event) {
+std::int32_t range_at(const Model& model, Event event, RegionId region, std::uint64_t begin,
+                      std::uint64_t end) {
+    const Origin origin = model.op(event).origin;
+    std::int32_t number = 0, found = -1;
+    if (origin != Origin::instruction && origin != Origin::visible && origin != Origin::early) {
+        return found;
+    }
+    plan::for_each_range(model.instruction(event).action, [&](const Range& range) {
+        const bool meets = model.region(event, range) == region && range.offset < end &&
+                           begin < plan::end_of(range);
+        if (meets) found = number;
+        ++number;
+    });
+    return found;
+}
+
+std::string text_of(const Model& model, Event event, std::int32_t range) {
     const Op& op = model.op(event);
     const std::int32_t rank = model.agents[event.agent].rank;
     switch (op.origin) {
@@ -57,7 +74,7 @@ std::string text_of(const Model& model, Event event) {
     }
     const Instruction& instruction = model.instruction(event);
     const Plan& plan = model.plan(op.call, rank);
-    const std::string place = plan::place_text(instruction, plan);
+    const std::string place = plan::place_text(instruction, plan, range);
     return fmt::format("{} (`{}`{}{}, call {})", plan::who_title(plan, op.index),
                        plan::report_text(instruction, plan), place.empty() ? "" : ", ", place,
                        op.call);

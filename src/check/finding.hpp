@@ -13,7 +13,9 @@ namespace peal::checker {
 
 struct Finding {
     ViolationKind kind = ViolationKind::data_race;
-    std::vector<Event> events;   // the last of them shows it, or all are about to happen
+    std::vector<Event> events;  // the last of them shows it, or all are about to happen
+    // For each event the range in question, as Step::range; fewer: none in particular.
+    std::vector<std::int32_t> ranges;
     std::vector<Event> pending;  // it shows while these have not happened
     std::vector<Event> causes;   // it shows after these
     bool simultaneous = false;   // the events are enabled at the same time
@@ -54,7 +56,13 @@ private:
     std::map<std::vector<std::uint64_t>, int> counts_;
 };
 
-// "rank 1 (`wait sig[0] >= 1`, line 7, call 0)": who does what, in a message.
-std::string text_of(const Model& model, Event event);
+// "rank 1 (`wait sig[0] >= 1`, line 7, call 0)": who does what, in a message; the line is that of
+// the range, if one is meant.
+std::string text_of(const Model& model, Event event, std::int32_t range = -1);
+
+// Of the ranges of the event's instruction the last that meets these bytes: what it writes, or else
+// what it reads; -1 if there is none.
+std::int32_t range_at(const Model& model, Event event, RegionId region, std::uint64_t begin,
+                      std::uint64_t end);
 
 }  // namespace peal::checker

@@ -140,6 +140,16 @@ void SymbolicMemory::write(const Range& destination, const std::vector<Piece>& p
     for (const Piece& piece : pieces) region.assign(piece.begin, piece.end, piece.content);
 }
 
+// Which of the ranges of the instruction at hand it is.
+std::int32_t SymbolicMemory::source_at(const Range& source) const {
+    std::int32_t number = 0, found = -1;
+    plan::for_each_range(model_.instruction(event_).action, [&](const Range& range) {
+        if (found < 0 && range == source) found = number;
+        ++number;
+    });
+    return found;
+}
+
 void SymbolicMemory::report_unwritten(const Range& source, std::uint64_t begin, std::uint64_t end) {
     if (std::exchange(reported_, true)) return;
     if (!findings_->wants(ViolationKind::unwritten_read, {event_})) return;
@@ -148,8 +158,9 @@ void SymbolicMemory::report_unwritten(const Range& source, std::uint64_t begin, 
     finding.kind = ViolationKind::unwritten_read;
     finding.events = {event_};
     finding.memory = bytes;
-    finding.message =
-        fmt::format("{} reads {}, which nobody wrote", text_of(model_, event_), bytes);
+    finding.ranges = {source_at(source)};
+    finding.message = fmt::format("{} reads {}, which nobody wrote",
+                                  text_of(model_, event_, finding.ranges.front()), bytes);
     findings_->add(std::move(finding));
 }
 

@@ -50,6 +50,7 @@ private:
     // What is in merged_, in pieces of whole elements from `destination` on.
     void split_elements(Element element, std::uint64_t destination, std::vector<Piece>& pieces);
     void write(const Range& destination, const std::vector<Piece>& pieces);
+    std::int32_t source_at(const Range& source) const;
     void report_unwritten(const Range& source, std::uint64_t begin, std::uint64_t end);
     // result_ = merge(result_, operand_) piece by piece, where both cover the same bytes.
     template <class Merge>

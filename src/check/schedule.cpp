@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "check/condition.hpp"
+#include "plan/access.hpp"
 
 namespace peal::checker {
 
@@ -83,6 +84,12 @@ Step step_of(const Model& model, Event event) {
     step.index = op.origin == Origin::stages     ? Step::kStages
                  : op.origin == Origin::consumes ? Step::kConsumes
                                                  : static_cast<std::int32_t>(op.index);
+    step.is_aside = op.origin == Origin::visible || op.origin == Origin::early;
+    if (op.origin == Origin::early) step.range = 0;
+    if (op.origin == Origin::visible) {
+        step.range =
+            static_cast<std::int32_t>(plan::range_count(model.instruction(event).action)) - 1;
+    }
     return step;
 }
 

@@ -5,6 +5,7 @@
 
 #include "check/steps.hpp"
 #include "peal/check.hpp"
+#include "plan/access.hpp"
 #include "plan/notes.hpp"
 #include "plan/text.hpp"
 #include "plan/titles.hpp"
@@ -38,6 +39,15 @@ std::string_view name(CheckMethod method) {
     return kNames[static_cast<std::size_t>(method)];
 }
 
+namespace {
+
+// An aside is about what is stored, or about what is read.
+bool is_of_store(const Step& step, const Instruction& instruction) {
+    return step.range + 1 == static_cast<std::int32_t>(plan::range_count(instruction.action));
+}
+
+}  // namespace
+
 std::string to_text(const Step& step, const std::vector<CheckStage>& stages) {
     const auto told = [&](const std::string& who) {
         return fmt::format("{}, call {}: ", who, step.call);
@@ -48,10 +58,13 @@ std::string to_text(const Step& step, const std::vector<CheckStage>& stages) {
     const Plan& plan = checker::plan_of(step, stages);
     const std::string who = told(plan::who_title(plan, static_cast<std::size_t>(step.index)));
     const Instruction& instruction = plan.instructions[static_cast<std::size_t>(step.index)];
-    const std::string place = plan::place_text(instruction, plan);
+    const std::string place = plan::place_text(instruction, plan, step.range);
     const std::optional<std::uint32_t> turn = checker::turn_of(step, stages);
-    return who + plan::report_text(instruction, plan, turn) +
-           (place.empty() ? "" : " (" + place + ")");
+    const std::string_view aside = !step.is_aside                   ? ""
+                                   : is_of_store(step, instruction) ? ", as others see it"
+                                                                    : ", as its cache takes it";
+    return fmt::format("{}{}{}{}", who, plan::report_text(instruction, plan, turn),
+                       place.empty() ? "" : " (" + place + ")", aside);
 }
 
 }  // namespace peal

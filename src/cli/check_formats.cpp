@@ -10,6 +10,8 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "plan/notes.hpp"
+
 namespace peal::cli {
 namespace {
 
@@ -39,7 +41,8 @@ std::optional<FileLine> place_of(const Step& step, const std::vector<CheckStage>
     if (step.index < 0) return std::nullopt;
     const auto& plans = *stages[static_cast<std::size_t>(step.stage)].plans;
     const Plan& plan = plans[static_cast<std::size_t>(step.rank)];
-    const std::uint32_t line = plan.instructions[static_cast<std::size_t>(step.index)].line;
+    const Instruction& instruction = plan.instructions[static_cast<std::size_t>(step.index)];
+    const std::uint32_t line = plan::place_of(instruction, plan, step.range).line;
     if (!plan.source || line == 0) return std::nullopt;
     const std::optional<FileLine> place = file_line_of(plan.source->full_place(line));
     // What a built-in collective is made of is in no file.

@@ -26,7 +26,8 @@ constexpr std::size_t kWide = 100'000;  // columns, for who wants to see everyth
 std::string source_line(const Step& step, const std::vector<CheckStage>& stages) {
     const Plan& plan = checker::plan_of(step, stages);
     if (step.index < 0 || !plan.source) return {};
-    const std::uint32_t line = plan.instructions[static_cast<std::size_t>(step.index)].line;
+    const Instruction& instruction = plan.instructions[static_cast<std::size_t>(step.index)];
+    const std::uint32_t line = plan::place_of(instruction, plan, step.range).line;
     std::string_view text = plan.source->line(line);
     text.remove_prefix(std::min(text.find_first_not_of(' '), text.size()));
     return text.empty() ? std::string()

@@ -20,16 +20,19 @@ struct Proof {
         "-";             // for a table: "proved", the kind of a violation, "bound", "-": not tried
     std::string reason;  // when it did not prove
     int exit_code = 0;
-    std::string from;  // when it proved: "store" or "checked"
+    std::string from;   // when it proved: "store" or "checked"
+    std::string order;  // when it was tried: "drained" or "fenced", or "any": both are the same
 };
 
 // Checks the plans with these options; those with pipes on their device, and then as this machine
 // runs them (plan/for_host.hpp). What stands in the user's store of proofs is not checked again;
 // other than that, unless `thorough`, only what takes no noticeable time is.
 // `meaning` is what they mean, or nothing; calls use the buffers that alternate in turn. Warnings
-// are left to `peal check`.
+// are left to `peal check`. What proves under `drained` is tried under `fenced`, too, if no order
+// is asked for; it is proved either way, as this machine gives more than `drained`.
 Proof prove(const std::vector<Plan>& plans, const std::optional<Meaning>& meaning, bool thorough,
-            CheckOptions options, const std::vector<std::uint16_t>& alternating = {},
+            CheckOptions options, std::optional<MemoryOrder> order = {},
+            const std::vector<std::uint16_t>& alternating = {},
             const std::vector<Held>& holds = {});
 
 // --no-store: proofs are neither taken from the user's store nor put there.

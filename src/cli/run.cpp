@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <memory>
+#include <optional>
 
 #include <fmt/format.h>
 
@@ -19,6 +20,16 @@ namespace {
 
 constexpr double kMaxTimeoutSeconds = 1e6;
 constexpr int kProvedCalls = 3;
+
+// Nothing: both, where they differ.
+std::optional<MemoryOrder> order_of(const std::string& text) {
+    if (text == "both") return std::nullopt;
+    for (const MemoryOrder order : {MemoryOrder::drained, MemoryOrder::fenced}) {
+        if (name(order) == text) return order;
+    }
+    throw Error(Fault::usage,
+                fmt::format("--order: expected drained, fenced or both, found '{}'", text));
+}
 
 int run(const RunOptions& options) {
     if (options.calls < 1) {
@@ -58,7 +69,7 @@ int run(const RunOptions& options) {
     // That ranks of a foreign plan add in different orders is for `peal check` to say.
     if (target.foreign && meaning && options.expect.empty()) meaning->same_bits = false;
     const Proof proof = prove(
-        plans, meaning, options.check, std::move(checks),
+        plans, meaning, options.check, std::move(checks), order_of(options.order),
         target.foreign ? target.foreign->alternating : std::vector<std::uint16_t>(), target.holds);
     if (options.check && proof.exit_code != kFine) {
         fmt::print(stderr, "peal: not run: {}\n", proof.reason);
@@ -85,6 +96,9 @@ void add_run(CommandLine& line) {
                         "a random interleaving, the same one for the same seed");
     command->add_flag("--check", options->check,
                       "prove the plans first, however large; run them only if they prove");
+    command->add_option("--order", options->order,
+                        "when the proof takes stores of a pipe to be visible to the others: "
+                        "drained, fenced, or both where they differ (default both)");
     add_store_option(*command);
     command->add_flag("--processes", options->processes, "one process per rank");
     command->add_option(

@@ -22,6 +22,7 @@ struct RunOptions {
     int calls = 1;
     std::optional<std::uint64_t> seed;
     bool check = false;
+    std::string order = "both";  // that the proof is about
     bool json = false;
     bool processes = false;
     double timeout_seconds = 10;  // processes

@@ -31,6 +31,7 @@ void print_result(const Target& target, const Collective& collective, const Proo
                                        {"proof", proof.word},
                                        {"seconds", outcome.seconds}};
         if (!proof.from.empty()) json["proof_from"] = proof.from;
+        if (!proof.order.empty()) json["memory_order"] = proof.order;
         if (outcome.wrong) json["difference"] = *outcome.wrong;
         fmt::print("{}\n", json.dump(2));
         return;

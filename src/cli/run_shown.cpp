@@ -79,6 +79,7 @@ void print_json(const Target& target, const Shown& shown, const Proof& proof,
                                    {"calls", options.calls},   {"proof", proof.word},
                                    {"seconds", shown.seconds}, {"outputs", list}};
     if (!proof.from.empty()) json["proof_from"] = proof.from;
+    if (!proof.order.empty()) json["memory_order"] = proof.order;
     fmt::print("{}\n", json.dump(2));
 }
 

@@ -14,13 +14,15 @@
 #include "draw/memory.hpp"
 #include "draw/signals.hpp"
 #include "plan/access.hpp"
+#include "plan/notes.hpp"
 #include "plan/text.hpp"
 
 namespace peal::draw {
 namespace {
 
 bool same_place(const Step& a, const Step& b) {
-    return a.call == b.call && a.stage == b.stage && a.rank == b.rank && a.index == b.index;
+    return a.call == b.call && a.stage == b.stage && a.rank == b.rank && a.index == b.index &&
+           a.is_aside == b.is_aside;
 }
 
 bool contains(const std::vector<Step>& steps, const Step& wanted) {
@@ -162,6 +164,11 @@ private:
     }
 
     std::string label(const Step& step, const Instruction& what, bool blocked) const {
+        if (step.is_aside) {
+            const bool is_store =
+                step.range + 1 == static_cast<std::int32_t>(plan::range_count(what.action));
+            return is_store ? "what it stored is seen" : "its cache takes it";
+        }
         const auto* notify = std::get_if<Notify>(&what.action);
         const auto* wait = std::get_if<Wait>(&what.action);
         const Cell* cell = notify ? &notify->cell : wait ? &wait->cell : nullptr;
@@ -174,8 +181,9 @@ private:
     }
 
     std::string where(const Step& step, const Instruction& what) const {
-        const SourcePtr& source = checker::plan_of(step, stages_).source;
-        return source && what.line > 0 ? source->place(what.line) : "";
+        const Plan& plan = checker::plan_of(step, stages_);
+        const std::uint32_t line = plan::place_of(what, plan, step.range).line;
+        return plan.source && line > 0 ? plan.source->place(line) : "";
     }
 
     std::size_t push(const Step& step, Event event, std::vector<Access> accesses) {

@@ -84,6 +84,12 @@ void for_each_range(AnyAction& action, Each&& each) {
     for_each_access(action, each, each, each);
 }
 
+inline std::size_t range_count(const Action& action) {
+    std::size_t count = 0;
+    for_each_range(action, [&](const Range&) { ++count; });
+    return count;
+}
+
 // What the place of an action's destination must be a multiple of.
 inline std::uint64_t alignment_of(const Action& action) {
     const auto* accumulate = std::get_if<Accumulate>(&action);

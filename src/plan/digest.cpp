@@ -118,9 +118,10 @@ private:
     }
 
     void put(const Instruction& instruction) {
-        const auto& [action, pipe, line, joined, round, group] = instruction;
+        const auto& [action, pipe, line, joined, round, group, origins] = instruction;
         static_cast<void>(line);
         static_cast<void>(round);
+        static_cast<void>(origins);
         digest_.add(std::uint64_t{action.index()});
         std::visit([&](const auto& what) { put(what); }, action);
         // Most instructions have no group, and are as they were before there were any.

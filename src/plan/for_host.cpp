@@ -19,8 +19,10 @@ Plan for_host(const Plan& plan) {
         for (const std::uint32_t index : pipe_order(plan, lane)) {
             const Instruction& instruction = plan.instructions[index];
             if (is_pipe_sync(instruction.action) || is_completion(instruction.action)) continue;
-            result.instructions.push_back(
-                {instruction.action, Pipe::none, instruction.line, false, instruction.round});
+            result.instructions.push_back(instruction);
+            result.instructions.back().pipe = Pipe::none;
+            result.instructions.back().joined = false;
+            result.instructions.back().group = 0;
         }
     }
     result = fuse(std::move(result));

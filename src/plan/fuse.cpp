@@ -13,14 +13,16 @@ namespace peal {
 Plan fuse(Plan plan) {
     if (!plan::is_in_order(plan)) return plan;
     const plan::Sharing sharing = plan::sharing_of(plan);
+    plan::Origins origins(plan);
     plan::change_lanes(plan, [&](Plan& lane) {
         plan::TileBlocks blocks(lane.instructions);
         plan::rename_tiles(lane, blocks);
         plan::drop_dead_tiles(lane.instructions, blocks);
-        plan::sink(lane, sharing, blocks);
-        plan::hoist(lane, sharing);
+        plan::sink(lane, sharing, blocks, origins);
+        plan::hoist(lane, sharing, origins);
         plan::place_tiles(lane);
     });
+    std::move(origins).attach(plan);
     for (Instruction& instruction : plan.instructions) instruction.joined = false;
     return plan;
 }

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "plan/access.hpp"
+#include "plan/origins.hpp"
 #include "plan/tile_blocks.hpp"
 
 namespace peal::plan {
@@ -34,8 +35,8 @@ void drop_dead_tiles(std::vector<Instruction>& instructions, TileBlocks& blocks)
 // that can go no further stays in its tile at that point. Writes do not move.
 //
 // The plan has one lane, or is one of several, no dead tiles and no pipes; `blocks` are those that
-// it has before.
-void sink(Plan& plan, Sharing sharing, const TileBlocks& blocks);
+// it has before. A range keeps the line of the load or store that it was of.
+void sink(Plan& plan, Sharing sharing, const TileBlocks& blocks, Origins& origins);
 
 // Stores of whole tiles move up to the work that yields the tile, which then writes to memory
 // itself:
@@ -45,7 +46,7 @@ void sink(Plan& plan, Sharing sharing, const TileBlocks& blocks);
 // So writes move earlier. They do not pass an access to the same bytes; writes to memory
 // that is shared do not pass a notify or a wait either, because somebody may use those bytes until
 // then. The tile must have no other use. The plan has one lane, or is one of several.
-void hoist(Plan& plan, Sharing sharing);
+void hoist(Plan& plan, Sharing sharing, Origins& origins);
 
 // Moves the blocks of tile memory close together: blocks that are not needed at the same time share
 // bytes. Every block begins at a cache line, or a few bytes behind it where something in it must be

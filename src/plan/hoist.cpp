@@ -13,9 +13,10 @@ constexpr std::uint32_t kNoStore = UINT32_MAX;
 // Goes backwards through a plan; stores travel with it until something stops them.
 class Hoister {
 public:
-    Hoister(Plan& plan, Sharing sharing)
+    Hoister(Plan& plan, Sharing sharing, Origins& origins)
         : plan_(plan),
           sharing_(sharing),
+          origins_(origins),
           blocks_(plan.instructions),
           store_of_(blocks_.size(), kNoStore),
           gone_(plan.instructions.size()) {}
@@ -43,7 +44,7 @@ private:
         Action& action = plan_.instructions[at].action;
         if (is_sync(action)) return stop_shared_stores();
         for_each_access(
-            action, [](Range&) {}, [&](Range& dst) { meet_store(action, dst); });
+            action, [](Range&) {}, [&](Range& dst) { meet_store(plan_.instructions[at], dst); });
         for_each_range(action, [&](const Range& range) {
             stores_at_.take_overlapping(
                 range, [&](std::uint32_t id) { return stores_[id].live; },
@@ -52,16 +53,25 @@ private:
         start_store(at);
     }
 
-    // `action` writes dst. If that is a tile whose store came along, write to its place instead.
-    void meet_store(const Action& action, Range& dst) {
+    // The instruction writes dst. If that is a tile whose store came along, write to its place
+    // instead.
+    void meet_store(Instruction& instruction, Range& dst) {
         if (!is_tile(dst)) return;
         const std::uint32_t id = store_of_[blocks_.of(dst)];
         if (id == kNoStore) return;
-        if (may_write(action, stores_[id].dst)) {
+        if (may_write(instruction.action, stores_[id].dst)) {
             dst = stores_[id].dst;
             gone_[stores_[id].at] = true;
+            if (origins_.is_kept()) keep_origin(instruction, plan_.instructions[stores_[id].at]);
         }
         stop(id);
+    }
+
+    void keep_origin(Instruction& instruction, const Instruction& store) {
+        std::vector<PlanNotes::Place> places =
+            origins_.take(instruction, range_count(instruction.action));
+        places.back() = origins_.at(store, 1);
+        origins_.put(instruction, std::move(places));
     }
 
     static bool may_write(const Action& action, const Range& dst) {
@@ -105,6 +115,7 @@ private:
 
     Plan& plan_;
     Sharing sharing_;
+    Origins& origins_;
     TileBlocks blocks_;
     std::vector<Store> stores_;
     std::vector<std::uint32_t> store_of_;  // by block
@@ -115,6 +126,6 @@ private:
 
 }  // namespace
 
-void hoist(Plan& plan, Sharing sharing) { Hoister(plan, sharing).run(); }
+void hoist(Plan& plan, Sharing sharing, Origins& origins) { Hoister(plan, sharing, origins).run(); }
 
 }  // namespace peal::plan

@@ -71,10 +71,18 @@ std::optional<std::string> element_text(const std::vector<std::uint64_t>& shape,
     return text + fmt::format("[{};{}]", begin, count);
 }
 
-std::string place_text(const Instruction& instruction, const Plan& plan) {
-    std::string text = source_place(instruction, plan);
-    if (text.empty() || instruction.round == 0 || !plan.notes) return text;
-    return text + ", " + rounds_text(plan, instruction.round);
+PlanNotes::Place place_of(const Instruction& instruction, const Plan& plan, std::int32_t range) {
+    if (range < 0 || instruction.origins == 0 || !plan.notes) {
+        return {instruction.line, instruction.round};
+    }
+    return plan.notes->origins[instruction.origins - 1][static_cast<std::size_t>(range)];
+}
+
+std::string place_text(const Instruction& instruction, const Plan& plan, std::int32_t range) {
+    const auto [line, round] = place_of(instruction, plan, range);
+    std::string text = source_place(line, plan);
+    if (text.empty() || round == 0 || !plan.notes) return text;
+    return text + ", " + rounds_text(plan, round);
 }
 
 // A round is made after the one around it.

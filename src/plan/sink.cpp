@@ -16,8 +16,12 @@ constexpr std::uint32_t kNoWork = UINT32_MAX;
 
 class Sinker {
 public:
-    Sinker(Plan& plan, Sharing sharing, const TileBlocks& blocks)
-        : plan_(plan), sharing_(sharing), blocks_(blocks), tiles_(blocks_.size()) {
+    Sinker(Plan& plan, Sharing sharing, const TileBlocks& blocks, Origins& origins)
+        : plan_(plan),
+          sharing_(sharing),
+          blocks_(blocks),
+          origins_(origins),
+          tiles_(blocks_.size()) {
         for (std::size_t b = 0; b < tiles_.size(); ++b) tiles_[b].uses_left = blocks_[b].reads;
     }
 
@@ -31,6 +35,8 @@ public:
     }
 
 private:
+    using Place = PlanNotes::Place;
+
     // Work that is held back until its result is used.
     struct Held {
         Instruction work;
@@ -61,12 +67,16 @@ private:
             const Range source = loaded_from(held, copy.src);
             if (source == copy.dst) return use(copy.src);  // the bytes are there already
             if (!overlaps(source, copy.dst)) {
+                if (origins_.is_kept()) {
+                    const Place loaded = origins_.at(held_[held].work, 0);
+                    origins_.put(instruction, {loaded, origins_.at(instruction, 1)});
+                }
                 use(copy.src);
                 copy.src = source;
                 return settle(instruction, copy.dst);
             }
         } else if (blocks_.is_whole_value(copy.src) && may_write(held, copy.dst)) {
-            return redirect(held, copy);
+            return redirect(held, instruction, copy);
         }
         put_down(held);
         use(copy.src);
@@ -75,8 +85,15 @@ private:
 
     void join(Instruction& instruction, Reduce& reduce) {
         const std::uint32_t chain = extendable(reduce);
+        const Place stored = origins_.at(instruction, reduce.src.size());
         std::vector<Range> sources;
+        std::vector<Place> places;
         if (chain != kNoWork) {
+            if (origins_.is_kept()) {
+                Instruction& work = held_[chain].work;
+                places = origins_.take(work, range_count(work.action));
+                places.pop_back();
+            }
             use(reduce.src.front());
             sources = std::move(std::get<Reduce>(held_[chain].work.action).src);
             // What several rounds reduce is of none of them.
@@ -86,9 +103,15 @@ private:
         }
         const std::size_t taken = sources.size();
         for (std::size_t i = chain != kNoWork; i < reduce.src.size(); ++i) {
-            sources.push_back(direct_source(reduce.src[i], reduce.dst, reduce.element));
+            Place place = origins_.at(instruction, i);
+            sources.push_back(direct_source(reduce.src[i], reduce.dst, reduce.element, place));
+            if (origins_.is_kept()) places.push_back(place);
         }
         reduce.src = std::move(sources);
+        if (origins_.is_kept()) {
+            places.push_back(stored);
+            origins_.put(instruction, std::move(places));
+        }
         settle(instruction, reduce.dst, chain, taken);
     }
 
@@ -99,14 +122,25 @@ private:
             overlaps(loaded_from(held, accumulate.src), accumulate.dst)) {
             put_down(held);
         }
-        accumulate.src = direct_source(accumulate.src, accumulate.dst, accumulate.element);
+        Place place = origins_.at(instruction, 0);
+        accumulate.src = direct_source(accumulate.src, accumulate.dst, accumulate.element, place);
+        put_source(instruction, place);
         settle(instruction, accumulate.dst);
     }
 
     void join(Instruction& instruction, Map& map) {
         const Element element = map.op == MapOp::convert ? map.from : map.element;
-        if (has_source(map.op)) map.src = direct_source(map.src, map.dst, element);
+        if (has_source(map.op)) {
+            Place place = origins_.at(instruction, 0);
+            map.src = direct_source(map.src, map.dst, element, place);
+            put_source(instruction, place);
+        }
         settle(instruction, map.dst);
+    }
+
+    // Its only source is from there.
+    void put_source(Instruction& instruction, Place place) {
+        if (origins_.is_kept()) origins_.put(instruction, {place, origins_.at(instruction, 1)});
     }
 
     // Syncs have been written already, and plans with flags or fences are not fused.
@@ -130,13 +164,14 @@ private:
     }
 
     // Where to read a source of element-wise work: straight from where its tile was loaded, or from
-    // the tile.
-    Range direct_source(const Range& source, const Range& dst, Element element) {
+    // the tile. `place` becomes that of the load.
+    Range direct_source(const Range& source, const Range& dst, Element element, Place& place) {
         const std::uint32_t held = held_behind(source);
         if (held == kNoWork) return source;
         if (is_load(held)) {
             const Range direct = loaded_from(held, source);
             if (element_fits(direct, element) && equal_or_disjoint(dst, direct)) {
+                if (origins_.is_kept()) place = origins_.at(held_[held].work, 0);
                 use(source);
                 return direct;
             }
@@ -148,8 +183,13 @@ private:
 
     // The stored value's work writes to where it is stored. A load keeps the line of the store, a
     // computation its own.
-    void redirect(std::uint32_t held, const Copy& store) {
+    void redirect(std::uint32_t held, const Instruction& instruction, const Copy& store) {
         Instruction work = std::move(held_[held].work);
+        if (origins_.is_kept()) {
+            std::vector<Place> places = origins_.take(work, range_count(work.action));
+            places.back() = origins_.at(instruction, 1);
+            origins_.put(work, std::move(places));
+        }
         use(store.src);
         for_each_access(
             work.action, [](Range&) {}, [&](Range& dst) { dst = store.dst; });
@@ -272,6 +312,7 @@ private:
     Plan& plan_;
     Sharing sharing_;
     const TileBlocks& blocks_;
+    Origins& origins_;
     std::vector<Tile> tiles_;  // by block
     std::vector<Held> held_;
     RangeIndex reads_;  // memory that held work reads
@@ -281,8 +322,8 @@ private:
 
 }  // namespace
 
-void sink(Plan& plan, Sharing sharing, const TileBlocks& blocks) {
-    Sinker(plan, sharing, blocks).run();
+void sink(Plan& plan, Sharing sharing, const TileBlocks& blocks, Origins& origins) {
+    Sinker(plan, sharing, blocks, origins).run();
 }
 
 }  // namespace peal::plan

@@ -39,10 +39,13 @@ inline std::string instruction_title(const Plan& plan, std::size_t index) {
 
 // How people call the line that an instruction is from: "line 7", or "barrier.hpp:7" in a file that
 // was included. Empty when it is unknown.
+inline std::string source_place(std::uint32_t line, const Plan& plan) {
+    if (line == 0) return {};
+    if (plan.source) return plan.source->place(line);
+    return "line " + std::to_string(line);
+}
 inline std::string source_place(const Instruction& instruction, const Plan& plan) {
-    if (instruction.line == 0) return {};
-    if (plan.source) return plan.source->place(instruction.line);
-    return "line " + std::to_string(instruction.line);
+    return source_place(instruction.line, plan);
 }
 
 }  // namespace peal::plan

@@ -41,7 +41,8 @@ void prove(const std::vector<Plan>& plans, const Meaning* meaning, bool together
     const CheckReport report = checker::check_once(stages, options).report;
     if (report.verdict == Verdict::proved) return;
     const std::string title =
-        fmt::format("kernel {} on {} ranks is not proved", plans[0].kernel, nranks);
+        fmt::format("kernel {} on {} ranks is not proved{}", plans[0].kernel, nranks,
+                    report.any_order ? "" : fmt::format(" ({})", name(report.order)));
     if (report.verdict == Verdict::bound) {
         throw Error(Fault::bound, fmt::format("{}: {}", title, report.bound));
     }

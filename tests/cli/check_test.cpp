@@ -123,6 +123,30 @@ TEST(PealCheck, JsonSaysWhatWasProved) {
                           "\"holds\": [],\n    \"verdict\": \"violated\",\n"));
 }
 
+// The load of line 5 is fused into the store of line 7, and that is where the bytes are written.
+constexpr const char* kInPlace =
+    R"(kernel in_place(inp: in f32[n], data: window f32[n], sig: window i32[nranks]) {
+    data = inp
+    for peer in peers { notify sig[rank]@peer = generation(sig) + 1 }
+    for peer in peers { wait sig[peer] >= generation(sig) + 1 }
+    acc = data@0
+    for r in 1..nranks { acc = acc + data@r }
+    data = acc
+    advance sig by 1
+}
+)";
+
+TEST(PealCheck, AClashIsNamedByTheLineThatTouchesThoseBytes) {
+    const TemporaryFile file("in_place.peal", kInPlace);
+    const Ran ran = peal({"check", file.path(), "-n", "2"});
+    EXPECT_EQ(ran.exit_code, 1);
+    EXPECT_THAT(ran.out, HasSubstr("`, line 7, call 0) writes"));
+    EXPECT_THAT(ran.out, HasSubstr("in_place.peal:7: data = acc\n"));
+    EXPECT_THAT(ran.out, HasSubstr("in_place.peal:6: for r in 1..nranks { acc = acc + data@r }\n"));
+    EXPECT_THAT(peal({"check", file.path(), "-n", "2", "--github"}).out,
+                HasSubstr("in_place.peal,line=7,"));
+}
+
 constexpr const char* kGathering =
     R"(kernel gathering(inp: window f32[n], all: window f32[nranks, n], sig: window i32[nranks]) {
     for peer in peers { notify sig[rank]@peer = generation(sig) + 1 }

@@ -369,6 +369,16 @@ TEST(PtoOrder, IsPartOfTheVerdict) {
     const Ran both = peal_with(check, {});
     EXPECT_EQ(both.exit_code, 1);
     EXPECT_THAT(both.out, HasSubstr("proved under drained, refuted under fenced: data race: "));
+    // A run says which of them its proof is about.
+    std::vector<std::string> run = check;
+    run[0] = "run";
+    EXPECT_THAT(peal_with(run, {}).out, HasSubstr("  ok      proved (drained)  "));
+    EXPECT_THAT(peal_with(run, {"--json"}).out, HasSubstr(R"("memory_order": "drained")"));
+    const Ran refused = peal_with(run, {"--order", "fenced", "--check"});
+    EXPECT_EQ(refused.exit_code, 1);
+    EXPECT_THAT(refused.err, HasSubstr("not run: data race: "));
+    EXPECT_THAT(peal_with(run, {"--order", "lazy"}).err,
+                HasSubstr("--order: expected drained, fenced or both, found 'lazy'"));
     const Ran neither = peal_with(check, {"--order", "lazy"});
     EXPECT_EQ(neither.exit_code, 2);
     EXPECT_THAT(neither.err, HasSubstr("--order: expected drained, fenced or both, found 'lazy'"));

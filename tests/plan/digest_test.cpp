@@ -41,7 +41,9 @@ TEST(PlanDigest, IsTheSameOnEveryMachine) {
 
 TEST(PlanDigest, DoesNotDependOnLinesSourceAndNotes) {
     Plan plan = whole_plan();
-    plan.notes = std::make_shared<const PlanNotes>(PlanNotes{{{7}}, {"t"}, {{0, 0, 3}}});
+    plan.notes =
+        std::make_shared<const PlanNotes>(PlanNotes{{{7}}, {"t"}, {{0, 0, 3}}, {{{4, 1}, {5, 1}}}});
+    plan.instructions[0].origins = 1;
     for (Instruction& instruction : plan.instructions) instruction.round = 1;
     plan.source = std::make_shared<const Source>("other.peal", "other");
     for (Instruction& instruction : plan.instructions) instruction.line += 5;

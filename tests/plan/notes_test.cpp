@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "plan/notes.hpp"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "peal/compile.hpp"
 #include "peal/program.hpp"
+#include "plan/access.hpp"
 #include "plan/text.hpp"
 
 namespace peal::plan {
@@ -51,6 +53,32 @@ constexpr const char* kLoops = R"(kernel loops(inp: in f32[2, 3], out: out f32[3
     out = acc
 }
 )";
+
+// Where each range of an instruction is from: sources in order, then the destination.
+std::vector<std::string> places(const Plan& plan, const Instruction& instruction) {
+    std::vector<std::string> texts;
+    std::int32_t number = 0;
+    for_each_range(instruction.action,
+                   [&](const Range&) { texts.push_back(place_text(instruction, plan, number++)); });
+    return texts;
+}
+
+TEST(Notes, EachRangeOfWhatWasFusedKeepsItsLine) {
+    const ir::Program program = parse(std::make_shared<const Source>("loops.peal", kLoops));
+    const Plan plan = compile(program, "loops", {}, 3)[1];
+    const Instruction& sum = plan.instructions.back();
+    EXPECT_EQ(report_text(sum, plan),
+              "reduce sum f32 out[0;3] <- slot[0][0;3], slot[0][0;3], slot@2[0][0;3]");
+    EXPECT_THAT(places(plan, sum),
+                ::testing::ElementsAre("line 7", "line 8, r=1", "line 8, r=2", "line 9"));
+    // Fused again, nothing is lost or changed.
+    const Plan again = fuse(plan);
+    EXPECT_THAT(places(again, again.instructions.back()),
+                ::testing::ElementsAre("line 7", "line 8, r=1", "line 8, r=2", "line 9"));
+    EXPECT_EQ(digest(again), digest(plan));
+    // What is from one line needs none of that.
+    EXPECT_EQ(plan.instructions.front().origins, 0U);
+}
 
 std::vector<std::string> reports(const Plan& plan) {
     std::vector<std::string> texts;

@@ -319,10 +319,12 @@ bool NaiveMemory::is_excused(const Wanted& wanted, const ByteList& bytes) const 
 void NaiveMemory::compare_bits(const NaiveStep& step, const Wanted& wanted, std::uint64_t element,
                                const ByteList& bytes) {
     const Expected& output = *wanted.output;
-    if (!program_.stage(step.call).meaning->same_bits || !is_float(output.element)) return;
+    const Meaning& meaning = *program_.stage(step.call).meaning;
+    if (!meaning.same_bits || !is_float(output.element)) return;
     if (terms_.is_open(bytes[0])) return;
-    const auto [found, is_first] = first_.try_emplace({step.call, output.of.get(), element}, bytes);
-    if (!is_first && found->second != bytes) truth_.kinds.insert(ViolationKind::wrong_result);
+    const ByteList order = meaning.commutes ? terms_.commuted(bytes) : bytes;
+    const auto [found, is_first] = first_.try_emplace({step.call, output.of.get(), element}, order);
+    if (!is_first && found->second != order) truth_.kinds.insert(ViolationKind::wrong_result);
 }
 
 }  // namespace peal::test

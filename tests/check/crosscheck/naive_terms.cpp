@@ -124,6 +124,20 @@ ByteList NaiveTerms::compute(MapOp map, Element element, Element from, double sc
     return bytes_of_result(intern(key), element);
 }
 
+ByteList NaiveTerms::commuted(const ByteList& element) {
+    const Key* result = whole(element);
+    if (!result || ((*result)[0] != kCombined && (*result)[0] != kRounded)) return element;
+    const Key from = *result;  // the table grows meanwhile
+    std::vector<ByteList> operands;
+    for (std::size_t i = 0; 2 + i * element.size() < from.size(); ++i) {
+        operands.push_back(commuted(part(from, i, element.size())));
+    }
+    std::sort(operands.begin(), operands.end());
+    Key key{from[0], from[1]};
+    for (const ByteList& each : operands) key.insert(key.end(), each.begin(), each.end());
+    return bytes_of_result(intern(key), static_cast<Element>(from[1] >> 8));
+}
+
 // The result of which these are all the bytes, in their places.
 const NaiveTerms::Key* NaiveTerms::whole(const ByteList& element) const {
     const Key* first = result_at(element[0], 0);

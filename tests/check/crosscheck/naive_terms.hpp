@@ -67,6 +67,9 @@ public:
     // The contributions in the order of a chain from left to right.
     std::vector<ByteList> chain(ByteList element, ReduceOp op, Element type) const;
 
+    // The same with the operands of each combination sorted: of a op b and b op a one and the same.
+    ByteList commuted(const ByteList& element);
+
     // It depends on the order in which something was gathered.
     bool is_open(ByteTerm byte) const { return open_[byte]; }
     bool is_input(ByteTerm byte) const {

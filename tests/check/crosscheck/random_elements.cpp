@@ -195,6 +195,7 @@ private:
         meaning.name = "combination";
         meaning.in_order = in_order_;
         meaning.same_bits = dice_.chance(30);
+        meaning.commutes = meaning.same_bits && dice_.chance(50);
         const Contributions of = contributions(wanted_);
         const bool reduces = wanted_.size() > 1 || dice_.chance(50);
         for (std::size_t rank = 0; rank < stage.plans.size(); ++rank) {

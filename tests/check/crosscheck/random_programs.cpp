@@ -17,7 +17,7 @@ namespace {
 std::string text_of(const Meaning& meaning, const Plan& plan) {
     std::string text = "meaning:";
     if (meaning.in_order) text += " in order";
-    if (meaning.same_bits) text += " same bits";
+    if (meaning.same_bits) text += meaning.commutes ? " same bits, commutes" : " same bits";
     if (meaning.meets) text += " meets";
     for (const Staged& staged : meaning.staged) {
         text += "\n  staged " + plan.buffers[staged.buffer].name + "@" +
