@@ -67,7 +67,7 @@ TEST(ProjectDocument, EveryCommandDoesWhatItSays) {
 TEST(PealProject, TheExamplesAreOne) {
     const Ran ran = peal({"check"}, PEAL_SOURCE_DIR "/examples");
     EXPECT_EQ(ran.exit_code, 0) << ran.out << ran.err;
-    EXPECT_THAT(ran.out, EndsWith("\n11 checks: 11 as expected, 0 of them from the store\n"));
+    EXPECT_THAT(ran.out, EndsWith("\n12 checks: 12 as expected, 0 of them from the store\n"));
     EXPECT_THAT(ran.out, HasSubstr("  violated, as expected  "));
 }
 

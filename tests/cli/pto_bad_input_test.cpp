@@ -50,7 +50,7 @@ TEST(PtoBadInput, ArgumentsThatAreNone) {
         "; examples: in:f32[256], out:f32[64*P], window:f32[256]+signals:2x16, scalar:7, nranks, "
         "context\n";
     EXPECT_EQ(argument("input:f32[4]"),
-              "peal: --arg 'input:f32[4]': expected in, out, inout, window, scalar, nranks, rank, "
+              "peal: --arg 'input:f32[4]': expected in, out, inout, window, scalar, address, "
               "context or generation, found 'input:f32[4]'" +
                   examples);
     EXPECT_EQ(argument("in:f64[4]"),
