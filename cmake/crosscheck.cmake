@@ -6,7 +6,7 @@ add_library(crosscheck STATIC EXCLUDE_FROM_ALL ${crosscheck_sources})
 target_include_directories(crosscheck PUBLIC ${PROJECT_SOURCE_DIR}/tests)
 target_link_libraries(crosscheck PUBLIC peal_check PRIVATE peal_options)
 peal_unity(crosscheck 8)
-target_compile_options(crosscheck PRIVATE $<$<CONFIG:Release>:-O2>)
+peal_speed(crosscheck -O2)
 target_link_libraries(test_check PRIVATE crosscheck)
 
 add_executable(soundness EXCLUDE_FROM_ALL ${PROJECT_SOURCE_DIR}/tests/check/crosscheck/soundness.cpp)

@@ -13,6 +13,7 @@ function(peal_fuzz target)
     target_include_directories(fuzz_${target} PRIVATE ${PROJECT_SOURCE_DIR}/tests
                                                       ${PROJECT_SOURCE_DIR}/src)
     target_link_libraries(fuzz_${target} PRIVATE ${ARG_LINKS} peal_options)
+    peal_speed(fuzz_${target})
     if(PEAL_FUZZ)
         target_link_options(fuzz_${target} PRIVATE -fsanitize=fuzzer)
         return()

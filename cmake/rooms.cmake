@@ -1,9 +1,10 @@
-# peal_room(<room> [COMMAND_ONLY] [SPEED <-O option>] [LINKS <targets>...] [PRIVATE_LINKS <targets>...])
+# peal_room(<room> [COMMAND_ONLY] [SPEED <options>...] [COLD <files>...] [LINKS <targets>...] [PRIVATE_LINKS <targets>...])
 #
 # src/<room>/ becomes the library peal_<room>, and tests/<room>/*_test.cpp its test program
 # test_<room>. LINKS names the rooms below it: dependencies point one way. All rooms together make
 # the one library that is installed, but for those that only the command needs. SPEED is for rooms that are waited for: what most of them do is
-# over before anybody notices, and -O1 compiles in half the time.
+# over before anybody notices, and -O1 compiles in half the time. COLD names files of such a room, without .cpp, that
+# nobody waits for: what they write or read is text.
 set(PEAL_ROOMS "" CACHE INTERNAL "")
 
 # Compiles the files of a target a few at a time, so that what they include is parsed once. The
@@ -13,20 +14,45 @@ function(peal_unity target batch)
     set_target_properties(${target} PROPERTIES UNITY_BUILD ${PEAL_UNITY} UNITY_BUILD_BATCH_SIZE ${batch})
 endfunction()
 
-function(peal_room room)
-    cmake_parse_arguments(ARG "COMMAND_ONLY" "SPEED" "LINKS;PRIVATE_LINKS" ${ARGN})
-    if(NOT ARG_SPEED)
-        set(ARG_SPEED -O1)
+# peal_speed(<target> [<option>...]): how it is optimised, quick to compile if nothing is said, with the
+# precompiled headers that go with it.
+function(peal_speed target)
+    if(NOT ARGN)
+        set(ARGN -O1)
     endif()
+    target_compile_options(${target} PRIVATE "$<$<CONFIG:Release>:${ARGN}>")
+    peal_precompile(${target} "${ARGN}")
+endfunction()
+
+function(peal_room room)
+    cmake_parse_arguments(ARG "COMMAND_ONLY" "" "SPEED;COLD;LINKS;PRIVATE_LINKS" ${ARGN})
     file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/${room}/*.cpp)
+    list(TRANSFORM ARG_COLD REPLACE "(.+)" "${PROJECT_SOURCE_DIR}/src/${room}/\\1.cpp")
+    if(ARG_COLD)
+        list(REMOVE_ITEM sources ${ARG_COLD})
+        add_library(peal_${room}_cold OBJECT ${ARG_COLD})
+        list(APPEND sources $<TARGET_OBJECTS:peal_${room}_cold>)
+    endif()
     add_library(peal_${room} STATIC ${sources})
-    target_include_directories(peal_${room} PUBLIC ${PROJECT_SOURCE_DIR}/include
-                                                   ${PROJECT_SOURCE_DIR}/src)
-    target_link_libraries(peal_${room} PUBLIC ${ARG_LINKS} PRIVATE peal_options ${ARG_PRIVATE_LINKS})
-    target_compile_options(peal_${room} PRIVATE $<$<CONFIG:Release>:${ARG_SPEED}>)
-    peal_unity(peal_${room} 12)
+    foreach(target peal_${room} peal_${room}_cold)
+        if(NOT TARGET ${target})
+            continue()
+        endif()
+        target_include_directories(${target} PUBLIC ${PROJECT_SOURCE_DIR}/include
+                                                    ${PROJECT_SOURCE_DIR}/src)
+        target_link_libraries(${target} PUBLIC ${ARG_LINKS} PRIVATE peal_options ${ARG_PRIVATE_LINKS})
+        peal_unity(${target} 12)
+    endforeach()
+    peal_speed(peal_${room} ${ARG_SPEED})
+    if(ARG_COLD)
+        peal_speed(peal_${room}_cold)
+    endif()
     if(NOT ARG_COMMAND_ONLY)
-        set(PEAL_ROOMS ${PEAL_ROOMS} peal_${room} CACHE INTERNAL "")
+        list(APPEND PEAL_ROOMS peal_${room})
+        if(ARG_COLD)
+            list(APPEND PEAL_ROOMS peal_${room}_cold)
+        endif()
+        set(PEAL_ROOMS ${PEAL_ROOMS} CACHE INTERNAL "")
     endif()
 
     file(GLOB tests CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/tests/${room}/*_test.cpp)
@@ -48,6 +74,7 @@ function(peal_test target)
                                             rapidcheck)
     peal_unity(${target} 10)
     target_compile_options(${target} PRIVATE $<$<CONFIG:Release>:-O0>) # quick to build; what is tested has its -O3
+    peal_precompile(${target} tests <gtest/gtest.h> <gmock/gmock.h>)
     if(PEAL_SANITIZE) # g++ 12 sees uninitialised values in std::regex under the sanitizers
         target_compile_options(${target} PRIVATE -Wno-maybe-uninitialized)
     endif()

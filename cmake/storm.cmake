@@ -5,6 +5,7 @@ list(FILTER storm_sources EXCLUDE REGEX "/main\\.cpp$")
 add_library(storm_trials STATIC EXCLUDE_FROM_ALL ${storm_sources})
 target_include_directories(storm_trials PUBLIC ${PROJECT_SOURCE_DIR}/tests)
 target_link_libraries(storm_trials PUBLIC peal_comm PRIVATE peal_options)
+peal_speed(storm_trials)
 target_link_libraries(test_comm PRIVATE storm_trials)
 
 add_executable(storm EXCLUDE_FROM_ALL ${PROJECT_SOURCE_DIR}/tests/comm/storm/main.cpp)
