@@ -68,8 +68,8 @@ def last_line():
     known = counts["proved"] + counts["refuted"] + counts["not decided"]
     if known == 0:
         return ""
-    open_ones = f", {counts['not decided']} not decided" if counts["not decided"] else ""
-    return f"peal: {counts['proved']} kernels proved, {counts['refuted']} refuted, 0 for this input only{open_ones}"
+    open_ends = f", {counts['not decided']} not decided" if counts["not decided"] else ""
+    return f"peal: kernels: {counts['proved']} proved, {counts['refuted']} refuted{open_ends}, 0 for this input only"
 
 
 @atexit.register

@@ -304,7 +304,7 @@ def test_a_run_ends_with_one_line(tmp_path):
     )
     done = subprocess.run([sys.executable, "-B", script], capture_output=True, text=True, env=os.environ, check=True)
     assert done.stdout == ""
-    assert done.stderr == "peal: 1 kernels proved, 0 refuted, 0 for this input only\n"
+    assert done.stderr == "peal: kernels: 1 proved, 0 refuted, 0 for this input only\n"
 
 
 def test_kernels_are_written_where_programs_are_built(tmp_path, monkeypatch):
