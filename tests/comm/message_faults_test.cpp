@@ -160,10 +160,11 @@ TEST(MessageFaults, ADeathIsNamed) {
     std::string message;
     std::latch have_met(2);
     const auto body = [&](Communicator& comm) {
-        comm.barrier();
+        int token = 0;
+        if (comm.rank() == 0) comm.recv(token, 1);  // the two have memory now
+        if (comm.rank() == 1) comm.send(token, 0);
         have_met.arrive_and_wait();
         if (comm.rank() == 1) throw std::range_error("mine");
-        int token = 0;
         message = told_by([&] { comm.recv(token, 1); });
     };
     EXPECT_THROW(Communicator::threads(2, body), std::range_error);
@@ -187,9 +188,10 @@ TEST(MessageFaults, ATimeoutSaysWhereEverybodyStands) {
 
 // Whoever asks where a rank stands hears of all that it has under way.
 TEST(MessageFaults, AnInquiryIsToldOfAllThatIsUnderWay) {
-    std::latch is_answered(2);
+    std::latch have_come(2);
     run_threads(2, [&](std::shared_ptr<World> world, int rank) {
         Desk desk(bootstrap(world, rank));
+        have_come.arrive_and_wait();
         std::vector<float> x(4);
         int token = 0;
         if (rank == 1) {
