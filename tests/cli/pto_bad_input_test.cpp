@@ -51,7 +51,7 @@ TEST(PtoBadInput, ArgumentsThatAreNone) {
         "context\n";
     EXPECT_EQ(argument("input:f32[4]"),
               "peal: --arg 'input:f32[4]': expected in, out, inout, window, scalar, address, "
-              "context or generation, found 'input:f32[4]'" +
+              "nranks, rank, context or generation, found 'input:f32[4]'" +
                   examples);
     EXPECT_EQ(argument("in:f64[4]"),
               "peal: --arg 'in:f64[4]': expected an element type (f32 f16 bf16 i32 i16 i8 u8), "
