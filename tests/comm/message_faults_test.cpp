@@ -173,8 +173,9 @@ TEST(MessageFaults, ADeathIsNamed) {
 
 TEST(MessageFaults, ATimeoutSaysWhereEverybodyStands) {
     std::string message;
-    std::latch has_given_up(3);
+    std::latch have_come(3), has_given_up(3);
     Communicator::threads(3, [&](Communicator& comm) {
+        have_come.arrive_and_wait();
         comm.set_timeout(std::chrono::milliseconds(1));
         std::vector<float> x(7);
         if (comm.rank() == 0) message = told_by([&] { comm.recv(x, 2); });
