@@ -89,6 +89,13 @@ std::string held_text(const Held& held) {
     return {};
 }
 
+bool is_for_any(const SubjectResult& result) {
+    return result.any_calls && result.last.verdict == Verdict::proved;
+}
+
+constexpr std::string_view kGoesOn =
+    "the kernel goes on as in the generations that it was traced for";
+
 std::string notes_text(const SubjectResult& result) {
     std::string text;
     for (const Held& held : result.holds) {
@@ -102,6 +109,9 @@ std::string notes_text(const SubjectResult& result) {
     if (!result.why_not_any.empty() && result.last.verdict == Verdict::proved) {
         text += fmt::format("not any number of calls: {}\n", result.why_not_any);
     }
+    if (is_for_any(result) && result.is_traced_by_generation) {
+        text += fmt::format("any number of calls: if {}\n", kGoesOn);
+    }
     if (!result.note.empty() && result.last.verdict == Verdict::proved) text += result.note + "\n";
     if (result.claim.result.empty() && result.last.verdict == Verdict::proved) {
         text += fmt::format(
@@ -110,10 +120,6 @@ std::string notes_text(const SubjectResult& result) {
             result.subject->pto_kernel ? "--as" : "--expect");
     }
     return text;
-}
-
-bool is_for_any(const SubjectResult& result) {
-    return result.any_calls && result.last.verdict == Verdict::proved;
 }
 
 std::string calls_text(const SubjectResult& result) {
@@ -346,6 +352,7 @@ std::string to_json(const std::vector<SubjectResult>& results) {
             entry["calls_that_fit"] = result.calls_that_fit;
         }
         if (!result.why_not_any.empty()) entry["why_not_any"] = result.why_not_any;
+        if (is_for_any(result) && result.is_traced_by_generation) entry["assumed"] = kGoesOn;
         if (!result.note.empty()) entry["note"] = result.note;
         if (!result.last.why_explored.empty()) entry["why_explored"] = result.last.why_explored;
         if (!result.last.bound.empty()) entry["bound"] = result.last.bound;

@@ -57,6 +57,8 @@ struct SubjectResult {
     bool any_calls = true;  // all of them, as many calls as fit the cells; 0: without an end
     std::uint64_t calls_that_fit = 0;
     std::string why_not_any;
+    bool is_traced_by_generation = false;  // any number of calls: those that were traced, and
+                                           // others if the kernel goes on like that
     std::uint64_t checks = 0;
     std::uint64_t from_store = 0;  // of the checks
     std::uint64_t events = 0;

@@ -94,7 +94,6 @@ checker::ProofAnswer make_and_check(const CheckRequest& request, CheckOptions op
         return {std::move(report), false};
     }
     options.seconds_spent = seconds();
-    options.any_calls &= !job.has_generations;
     const auto check_them = [&] {
         checker::ProofAnswer answer = check_orders(request, job.calls.stages(), options);
         if (answer.from_store) answer.report.seconds = seconds() - options.seconds_spent;
@@ -109,10 +108,6 @@ checker::ProofAnswer make_and_check(const CheckRequest& request, CheckOptions op
         const double before = answer.report.seconds;
         answer = check_them();
         answer.report.seconds += before;
-    }
-    CheckReport& report = answer.report;
-    if (request.options.any_calls && job.has_generations && report.verdict == Verdict::proved) {
-        report.why_not_any = "each generation is traced for itself; --calls N traces so many";
     }
     return answer;
 }
@@ -155,6 +150,7 @@ void add_report(SubjectResult& result, CheckJob job, const CheckReport& report,
     result.seconds += report.seconds;
     result.claim = job.claim;
     result.holds = job.holds;
+    result.is_traced_by_generation = job.has_generations;
     add_calls(result, report);
     if (result.note.empty()) result.note = job.note;
     const bool is_first = result.ranks.empty() || result.ranks.back() != job.nranks;

@@ -2,7 +2,10 @@
 #include "emit/facts.hpp"
 
 #include <algorithm>
+#include <iterator>
+#include <numeric>
 #include <optional>
+#include <utility>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -318,6 +321,7 @@ bool Facts::apart(const Polynomial& distance, const Polynomial& a_count, const P
         not_negative(Polynomial() - distance - b_count, kDepth)) {
         return true;
     }
+    if (is_far(distance, a_count) && is_far(distance, b_count)) return true;
     if (splits == 0) return false;
     for (const auto& [monomial, factor] : distance.terms()) {
         for (const std::string& atom : monomial) {
@@ -332,6 +336,32 @@ bool Facts::apart(const Polynomial& distance, const Polynomial& a_count, const P
         }
     }
     return false;
+}
+
+// As far as a whole step or further, one way or the other. Slots s and 1 - s are 1 - 2s steps
+// apart, which is never 0, whatever s is: no sum of multiples of 2 is 1.
+bool Facts::is_far(const Polynomial& distance, const Polynomial& count) const {
+    if (distance.terms().empty()) return false;
+    Polynomial::Monomial step = distance.terms().begin()->first;
+    for (const auto& [monomial, factor] : distance.terms()) {
+        Polynomial::Monomial common;
+        std::set_intersection(step.begin(), step.end(), monomial.begin(), monomial.end(),
+                              std::back_inserter(common));
+        step = std::move(common);
+    }
+    Polynomial one_step;
+    one_step.add(step, 1);
+    const Polynomial steps = *divided(distance, one_step);
+    std::int64_t divisor = 0, constant = 0;
+    for (const auto& [monomial, factor] : steps.terms()) {
+        if (monomial.empty()) {
+            constant = factor;
+        } else {
+            divisor = std::gcd(divisor, factor);
+        }
+    }
+    const bool is_never_zero = divisor == 0 ? constant != 0 : constant % divisor != 0;
+    return is_never_zero && not_negative(one_step - count, kDepth);
 }
 
 std::optional<std::pair<std::int64_t, std::int64_t>> Facts::constant_range(

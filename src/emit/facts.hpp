@@ -76,6 +76,7 @@ private:
     bool is_positive(const Polynomial& value) const;
     bool apart(const Polynomial& distance, const Polynomial& a_count, const Polynomial& b_count,
                int splits) const;
+    bool is_far(const Polynomial& distance, const Polynomial& count) const;
     // Both, if the atom is known to lie between constants.
     std::optional<std::pair<std::int64_t, std::int64_t>> constant_range(
         const std::string& atom) const;

@@ -11,6 +11,7 @@
 
 #include "peal/error.hpp"
 #include "plan/access.hpp"
+#include "plan/turns.hpp"
 #include "pto/callees.hpp"
 
 namespace peal::pto {
@@ -152,7 +153,9 @@ void expect_apart(const std::vector<WindowUse>& uses) {
             for (const Instruction& instruction : plan.instructions) {
                 const auto look = [&](const Range& range, bool is_written) {
                     if (range.buffer != use.window || range.length == 0) return;
-                    expect_no_signal(words, plan, instruction, range, is_written);
+                    plan::for_each_turn(range, plan.turns, [&](const Range& moved) {
+                        expect_no_signal(words, plan, instruction, moved, is_written);
+                    });
                 };
                 plan::for_each_access(
                     instruction.action, [&](const Range& range) { look(range, false); },

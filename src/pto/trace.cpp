@@ -8,6 +8,7 @@
 #include <iterator>
 #include <map>
 #include <memory>
+#include <numeric>
 #include <set>
 #include <sstream>
 
@@ -15,6 +16,7 @@
 
 #include "peal/error.hpp"
 #include "peal/pto.hpp"
+#include "plan/access.hpp"
 #include "platform_comm/comm_context.h"
 #include "pto/callees.hpp"
 #include "pto/transcribe.hpp"
@@ -194,7 +196,40 @@ private:
         }
     }
 
+    // A lane's shifts come behind those of the lanes before it. Lanes may have other turns:
+    // together they have as many as it takes until all come again.
+    static void add_turns(Plan& plan, Transcript& transcript) {
+        if (transcript.turns.shifts.empty()) return;
+        const auto signal =
+            std::find_if(plan.buffers.begin(), plan.buffers.end(),
+                         [](const Buffer& b) { return b.kind == BufferKind::signal; });
+        if (signal == plan.buffers.end()) {
+            throw Error(Fault::program,
+                        fmt::format("{}: its memory moves with the generation, but there are no "
+                                    "signals: the generation is that of a signal",
+                                    plan.kernel));
+        }
+        plan.turns.signal = static_cast<std::uint16_t>(signal - plan.buffers.begin());
+        const auto before = static_cast<std::uint16_t>(plan.turns.shifts.size());
+        const auto move = [&](Range& range) {
+            if (range.shift != 0) range.shift = static_cast<std::uint16_t>(range.shift + before);
+        };
+        for (Instruction& instruction : transcript.instructions) {
+            plan::for_each_range(instruction.action, move);
+        }
+        plan.turns.count = std::lcm(plan.turns.count, transcript.turns.count);
+        plan.turns.shifts.insert(plan.turns.shifts.end(), transcript.turns.shifts.begin(),
+                                 transcript.turns.shifts.end());
+        for (Shift& shift : plan.turns.shifts) {
+            const std::size_t own = shift.by.size();
+            while (shift.by.size() < plan.turns.count) {
+                shift.by.push_back(shift.by[shift.by.size() - own]);
+            }
+        }
+    }
+
     static void add_lane(Plan& plan, Transcript transcript, std::size_t block) {
+        add_turns(plan, transcript);
         std::vector<Instruction>& list = plan.instructions;
         if (block > 0) plan.lanes.push_back(static_cast<std::uint32_t>(list.size()));
         plan.tile_bytes = std::max(plan.tile_bytes, transcript.tile_bytes);

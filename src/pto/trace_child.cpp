@@ -132,7 +132,8 @@ public:
         if (is_shim()) libraries_.push_back(load(run_.callee->shim));
         catch_faults();
         if (const Check ask = symbol<Check>(0, "kernel_check"); ask && !is_shim()) check(ask);
-        for (const std::int64_t generation : run_.generations) {
+        for (traced_ = 0; traced_ < run_.generations.size(); ++traced_) {
+            const std::int64_t generation = run_.generations[traced_];
             begin(generation);
             prepare_arguments(generation);
             guarded([&] {
@@ -142,6 +143,7 @@ public:
             expect_all(generation);
         }
         progress_.began = ChildClock::now();
+        settle_places();
         send_recording();
     }
 
@@ -349,6 +351,7 @@ private:
             refuse(first.operation, "generation {} issues {} instead ({})", generation,
                    operation.name, place_of(operation));
         }
+        note_places(operation, number);
         const std::int64_t value = operation.value;
         if (generation == 1) first.per_generation = value - first.operation.value;
         const std::int64_t wanted = first.operation.value + generation * first.per_generation;
@@ -362,22 +365,71 @@ private:
                      generation, wanted);
     }
 
-    // But for the value of a signal.
+    void note_places(const device::Operation& operation, std::uint64_t number) {
+        for (std::size_t i = 0; i < std::size(operation.memory); ++i) {
+            const std::uint64_t first = recorded_[number].operation.memory[i].address;
+            const std::uint64_t address = operation.memory[i].address;
+            const auto known = moved_.find({number, i});
+            if (known == moved_.end() && address == first) continue;
+            std::vector<std::uint64_t>& addresses = moved_[{number, i}];
+            addresses.resize(traced_, first);
+            addresses.push_back(address);
+        }
+    }
+
+    // All places are in each generation where they are in the same turn of the first.
+    void settle_places() {
+        const auto comes_back = [&](const std::vector<std::uint64_t>& addresses) {
+            for (std::size_t i = 0; i < addresses.size(); ++i) {
+                const auto generation = static_cast<std::uint64_t>(run_.generations[i]);
+                if (addresses[i] != addresses[generation % turns_]) return false;
+            }
+            return true;
+        };
+        for (const auto& [operand, addresses] : moved_) {
+            while (turns_ <= kMostTracedTurns && !comes_back(addresses)) ++turns_;
+            if (turns_ <= kMostTracedTurns) continue;
+            say_sentence(recorded_[operand.first].operation,
+                         "its memory moves with the generation, and is not back where it was after "
+                         "{} generations or fewer: calls may take so many turns",
+                         kMostTracedTurns);
+        }
+        for (const auto& [operand, addresses] : moved_) {
+            if (!comes_back(addresses)) return settle_further();
+            places_.emplace_back(addresses.begin(), addresses.begin() + turns_);
+            recorded_[operand.first].places[operand.second] =
+                static_cast<std::uint32_t>(places_.size());
+        }
+    }
+
+    // Several periods: the next number of turns.
+    void settle_further() {
+        places_.clear();
+        ++turns_;
+        settle_places();
+    }
+
+    // But for the value of a signal, and where memory is.
     static bool is_same(const device::Operation& a, const device::Operation& b) {
         return a.op == b.op && a.name == b.name && a.file == b.file && a.line == b.line &&
                std::equal(std::begin(a.tile), std::end(a.tile), b.tile) &&
-               std::equal(std::begin(a.memory), std::end(a.memory), b.memory) &&
+               std::equal(std::begin(a.memory), std::end(a.memory), b.memory, is_alike) &&
                std::bit_cast<std::uint64_t>(a.scalar) == std::bit_cast<std::uint64_t>(b.scalar) &&
                a.cell == b.cell && a.compare == b.compare && a.pipe[0] == b.pipe[0] &&
                a.pipe[1] == b.pipe[1] && a.event == b.event;
+    }
+
+    static bool is_alike(const device::MemoryOperand& a, device::MemoryOperand b) {
+        b.address = a.address;
+        return a == b;
     }
 
     template <class... Args>
     [[noreturn]] void refuse(const device::Operation& operation, fmt::format_string<Args...> format,
                              Args&&... args) const {
         say_sentence(operation,
-                     "{}; only the values of signals may depend on the generation, all else is one "
-                     "plan",
+                     "{}; only the values of signals, and where in memory data is, may depend on "
+                     "the generation, all else is one plan",
                      fmt::format(format, std::forward<Args>(args)...));
     }
 
@@ -474,9 +526,11 @@ private:
             text.append(static_cast<const char*>(data), bytes);
         };
         const std::uint64_t counts[] = {recorded_.size(), files_.size(),
-                                        static_cast<std::uint64_t>(blocks_)};
+                                        static_cast<std::uint64_t>(blocks_), turns_,
+                                        places_.size()};
         append(counts, sizeof(counts));
         append(recorded_.data(), recorded_.size() * sizeof(Recorded));
+        for (const auto& list : places_) append(list.data(), list.size() * sizeof(list[0]));
         for (const std::string& file : files_) append(file.c_str(), file.size() + 1);
         // The names of instructions are in the library: they travel as text too.
         for (const Recorded& one : recorded_) {
@@ -550,6 +604,12 @@ private:
     std::vector<ChipTensor> descriptors_;
     ArgumentList arguments_;
     std::vector<Recorded> recorded_;
+    std::size_t traced_ = 0;  // generations before this one
+    // Operands of memory that are not always in the same place, by number and operand: where, by
+    // traced generation.
+    std::map<std::pair<std::uint64_t, std::size_t>, std::vector<std::uint64_t>> moved_;
+    std::uint32_t turns_ = 1;
+    std::vector<std::vector<std::uint64_t>> places_;
     std::vector<std::string> files_;
     std::map<std::string, std::uint32_t> numbers_;
     const char* last_file_ = nullptr;
@@ -616,12 +676,13 @@ public:
             return kOther;
         }
         std::memcpy(&count, said.data() + 1, sizeof(count));
-        return kOther + std::min(count, max_operations_) * (sizeof(Recorded) + kName);
+        return kOther + std::min(count, max_operations_) * (sizeof(Recorded) + kName + kPlaces);
     }
 
 private:
     static constexpr std::size_t kOther = 1 << 20;  // and the files of a recording
     static constexpr std::size_t kName = 64;        // of an instruction
+    static constexpr std::size_t kPlaces = 2 * kMostTracedTurns * sizeof(std::uint64_t);
     std::uint64_t max_operations_;
 };
 
@@ -677,21 +738,31 @@ private:
     // The kernel can write into the channel, too: nothing is believed.
     Recording read(std::string_view text) const {
         Scanner scanner(text, [this] { refuse_report(); });
-        std::uint64_t counts[3];
+        std::uint64_t counts[5];
         scanner.take(counts, sizeof(counts));
         if (counts[0] > run_.options.max_operations || counts[1] > text.size() || counts[2] < 1 ||
-            counts[2] > kMaxLanes) {
+            counts[2] > kMaxLanes || counts[3] < 1 || counts[3] > kMostTracedTurns ||
+            counts[4] > 2 * counts[0]) {
             refuse_report();
         }
         Recording recording;
         recording.blocks = static_cast<std::int32_t>(counts[2]);
         recording.operations.resize(counts[0]);
         scanner.take(recording.operations.data(), counts[0] * sizeof(Recorded));
+        recording.turns = static_cast<std::uint32_t>(counts[3]);
+        recording.places.resize(counts[4]);
+        for (auto& list : recording.places) {
+            list.resize(recording.turns);
+            scanner.take(list.data(), list.size() * sizeof(list[0]));
+        }
         for (std::uint64_t i = 0; i < counts[1]; ++i) {
             recording.files.emplace_back(scanner.word());
         }
         for (Recorded& one : recording.operations) {
             if (!makes_sense(one, recording.files.size())) refuse_report();
+            for (const std::uint32_t place : one.places) {
+                if (place > recording.places.size()) refuse_report();
+            }
             one.operation.name = interned(scanner.word());
             one.operation.file = nullptr;
         }

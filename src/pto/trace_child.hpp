@@ -21,9 +21,14 @@ struct Recorded {
     std::uint32_t launch = 0;  // of a shim's kernel launches, counted from 0
     std::int64_t per_generation =
         0;  // notify and wait: by how much the value grows from call to call
+    // By operand of memory: where it is in each turn, in Recording::places, from 1 on; 0: always
+    // where it was in the first call.
+    std::uint32_t places[2] = {};
 };
 struct Recording {
     std::vector<Recorded> operations;
+    std::uint32_t turns = 1;                         // a call of generation g is in turn g % turns
+    std::vector<std::vector<std::uint64_t>> places;  // addresses by turn
     std::vector<std::string> files;
     std::int32_t blocks = 1;  // that the shim launches its kernel on
 };
@@ -64,9 +69,12 @@ struct KernelRun {
     }
 };
 
+// Calls may take so many turns: each is seen at least twice in the first generations.
+inline constexpr std::uint32_t kMostTracedTurns = 16;
+
 // Runs the kernel for each generation, one after another in one process. Throws Error(program) when
 // it does not come to its end, or when generations differ in more than values of signals that grow
-// by a constant.
+// by a constant, and places that come back after a few generations.
 Recording record(const KernelRun& run);
 
 // Throws Error(program) unless the library has an entry, was made with headers of ours, and is

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 #include <filesystem>
+#include <limits>
 
 #include <fmt/format.h>
 
@@ -47,6 +48,7 @@ public:
             is_first_ = true;
             write(operation());
         }
+        if (!result_.turns.shifts.empty()) result_.turns.count = recording_.turns;
         return std::move(result_);
     }
 
@@ -163,6 +165,7 @@ private:
         std::uint16_t buffer = 0;
         std::int32_t rank = 0;
         std::uint64_t begin = 0;  // offset in the buffer
+        std::uint16_t shift = 0;
         const MemoryOperand* tensor = nullptr;
         std::int64_t count = 0, columns = 0;
 
@@ -176,20 +179,60 @@ private:
             return begin + static_cast<std::uint64_t>(elements) * size_of(tensor->type);
         }
         Range range(std::uint64_t offset, std::uint64_t bytes) const {
-            return {buffer, rank, offset, bytes};
+            return {buffer, rank, offset, bytes, shift};
         }
     };
 
-    Rows rows_of(const MemoryOperand& tensor) const {
-        const auto location = run_.addresses->find(tensor.address);
-        if (!location) {
+    // Where the operand is in the turn in which it is first in memory, and how it moves from there.
+    struct Found {
+        Location location;
+        std::uint16_t shift = 0;
+    };
+    Found find(const MemoryOperand& tensor) {
+        const auto location_of = [&](std::uint64_t address) {
+            const auto location = run_.addresses->find(address);
+            if (location) return *location;
             fail(
                 "{:#x} is no address of an argument or window: is an argument missing or in "
                 "another "
                 "place? {}",
-                tensor.address, given());
+                address, given());
+        };
+        Found found{location_of(tensor.address)};
+        const std::uint32_t places =
+            recording_.operations[number_].places[&tensor - operation().memory];
+        if (places == 0) return found;
+        Shift shift{found.location.placed->buffer, {}};
+        std::uint64_t least = found.location.offset;
+        for (const std::uint64_t address : recording_.places[places - 1]) {
+            const auto location = location_of(address);
+            if (location.placed != found.location.placed || location.rank != found.location.rank) {
+                fail(
+                    "from call to call it moves from one memory to another: only the place in one "
+                    "memory may change");
+            }
+            least = std::min(least, location.offset);
+            shift.by.push_back(location.offset);
         }
-        require_type(tensor, run_.layout().buffers[location->placed->buffer]);
+        for (std::uint64_t& by : shift.by) by -= least;
+        found.location.offset = least;
+        found.shift = number_of(std::move(shift));
+        return found;
+    }
+    std::uint16_t number_of(Shift shift) {
+        std::vector<Shift>& shifts = result_.turns.shifts;
+        const auto known = std::find(shifts.begin(), shifts.end(), shift);
+        const auto number = static_cast<std::size_t>(known - shifts.begin()) + 1;
+        if (number > std::numeric_limits<std::uint16_t>::max()) {
+            fail("too many places move with the generation");
+        }
+        if (known == shifts.end()) shifts.push_back(std::move(shift));
+        return static_cast<std::uint16_t>(number);
+    }
+
+    Rows rows_of(const MemoryOperand& tensor) {
+        const auto [location, shift] = find(tensor);
+        require_type(tensor, run_.layout().buffers[location.placed->buffer]);
         const auto& shape = tensor.shape;
         if (shape[3] >= kMaxRowsPerTransfer) {
             fail("shape[3] is {}, at most {} rows can be moved at once", shape[3],
@@ -200,9 +243,10 @@ private:
             fail("columns are {} elements apart, only neighbouring ones can be moved",
                  tensor.stride[4]);
         }
-        return {location->placed->buffer,
-                location->rank,
-                location->offset,
+        return {location.placed->buffer,
+                location.rank,
+                location.offset,
+                shift,
                 &tensor,
                 shape[0] * shape[1] * shape[2] * shape[3],
                 shape[4]};
@@ -368,7 +412,7 @@ private:
 
     // ------------------------------------------------------------------------ scalar unit
 
-    Range element_at(const MemoryOperand& operand) const {
+    Range element_at(const MemoryOperand& operand) {
         const Rows rows = rows_of(operand);
         return rows.range(rows.begin, size_of(operand.type));
     }

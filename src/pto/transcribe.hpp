@@ -14,6 +14,8 @@ struct Transcript {
     std::vector<std::uint32_t> origins;
     std::vector<std::size_t> launches;  // where each kernel launch after the first begins
     std::uint64_t tile_bytes = 0;
+    // Without the signal whose generation they go by.
+    Turns turns;
 };
 Transcript transcribe(const Recording& recording, const KernelRun& run);
 

@@ -246,6 +246,15 @@ TEST_F(Emit, TakesBuffersInTurn) {
     for (const int nranks : {1, 2}) {
         EXPECT_EQ(fault_of(traced(program(turns("s")), "k", bindings, nranks), std::nullopt), "");
     }
+    // Whatever the number is: no integer is its own distance from 1.
+    std::string carried = turns("s");
+    const auto replace = [&](const std::string& text, const std::string& by) {
+        carried.replace(carried.find(text), text.size(), by);
+    };
+    replace("    for t in", "    s = 1\n    for t in");
+    replace("        let s = (t + 1) % 2\n", "");
+    replace("    }\n", "        s = 1 - s\n    }\n");
+    EXPECT_EQ(fault_of(traced(program(carried), "k", bindings, 2), std::nullopt), "");
     EXPECT_EQ(
         refusal(turns("t % 3 / 2")),
         "test.peal:7:9: error: tile 'tile_2' of n elements must fit in tile memory as a whole, "
@@ -325,6 +334,7 @@ TEST_F(Emit, ProvesTheExamples) {
     for (const Example& each : {
              Example{"mesh_allreduce.peal", "mesh_allreduce", CollectiveKind::allreduce},
              {"ring_allreduce.peal", "ring_allreduce", CollectiveKind::allreduce},
+             {"halves_allreduce.peal", "halves_allreduce", CollectiveKind::allreduce},
              {"allgather.peal", "allgather_by_hand", CollectiveKind::allgather},
              {"reduce_scatter.peal", "reduce_scatter_by_hand", CollectiveKind::reduce_scatter},
              {"all_to_all.peal", "all_to_all_by_hand", CollectiveKind::all_to_all},

@@ -352,7 +352,8 @@ TEST_F(PtoTrace, RefusesWorkThatDependsOnTheGeneration) {
     const auto complaint = [&](const std::string& statements) {
         const std::string text = error("    const int g = args[5];\n" + statements);
         const std::string after =
-            "; only the values of signals may depend on the generation, all else is one plan";
+            "; only the values of signals, and where in memory data is, may depend on the "
+            "generation, all else is one plan";
         EXPECT_THAT(text, testing::EndsWith(after));
         return text.substr(0, text.size() - std::min(text.size(), after.size()));
     };
@@ -371,6 +372,29 @@ TEST_F(PtoTrace, RefusesWorkThatDependsOnTheGeneration) {
               fmt::format("kernel.cpp:{}, rank 0: pipe_barrier: generation 1023 issues it after "
                           "the last instruction of generation 0",
                           kBodyLine + 1));
+}
+
+// Where memory is may go by turns.
+TEST_F(PtoTrace, FollowsCallsThatTakeTurns) {
+    const auto stores_at = [](const std::string& place) {
+        return "    const int64_t g = args[5];\n    float* out = pointer<float>(args[1]);\n"
+               "    store_scalar(out + " +
+               place + ", 1.0f);\n    store_scalar(out + 9, 1.0f);";
+    };
+    const Plan plan = plans(stores_at("(2 - g % 3)"), 1)[0];
+    ASSERT_EQ(plan.instructions.size(), 2u);
+    EXPECT_EQ(plan.turns.count, 3u);
+    EXPECT_EQ(plan.buffers[plan.turns.signal].kind, BufferKind::signal);
+    EXPECT_THAT(to_text(plan.instructions[0], plan),
+                StartsWith("fill f32 out[8..12)|[4..8)|[0..4) <- 1"));
+    EXPECT_THAT(to_text(plan.instructions[1], plan), StartsWith("fill f32 out[36..40) <- 1"));
+    const auto complaint = [&](const std::string& place) { return error(stores_at(place)); };
+    EXPECT_THAT(
+        complaint("(g / 64 % 2)"),
+        HasSubstr("its memory moves with the generation, and is not back where it was after "
+                  "16 generations or fewer: calls may take so many turns"));
+    EXPECT_THAT(complaint("(g % 17)"), HasSubstr("16 generations or fewer"));
+    EXPECT_THAT(complaint("(g == 9973)"), HasSubstr("16 generations or fewer"));
 }
 
 // A kernel that remembers its last call is called again and again like any other.
