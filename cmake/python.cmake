@@ -23,7 +23,7 @@ file(GLOB python_sources CONFIGURE_DEPENDS src/python/*.cpp)
 Python3_add_library(peal_python MODULE WITH_SOABI ${python_sources})
 target_include_directories(peal_python PRIVATE ${PROJECT_SOURCE_DIR}/src)
 target_include_directories(peal_python SYSTEM PRIVATE ${PEAL_PYBIND11})
-target_link_libraries(peal_python PRIVATE peal_golden peal_draw peal_pto peal_emit peal_worker peal_driver peal_options)
+target_link_libraries(peal_python PRIVATE peal_commands peal_driver peal_options)
 target_link_options(peal_python PRIVATE -Wl,--exclude-libs,ALL) # nothing of it is anybody else's
 target_compile_options(peal_python PRIVATE $<$<CONFIG:Release>:-O1>)
 set_target_properties(peal_python PROPERTIES OUTPUT_NAME _peal CXX_VISIBILITY_PRESET hidden

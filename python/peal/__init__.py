@@ -1,10 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """Peal: write a collective once. Prove it, run it, draw it.
 
-Programs and plans:
+Proofs and runs:
 
     program = peal.parse(text)              # a kernel in the .peal language
-    print(program.show("lowered"))          # its collectives written out
+    report = peal.check(program, ranks=range(2, 17), expect="allreduce")
+    print(report.text)                      # proved, or the shortest way it breaks
+    result = peal.run(program, ranks=4, expect="allreduce")
 
 A program that drives many devices:
 
@@ -33,12 +35,12 @@ from ._peal import (
     Tensor,
     WindowSpec,
     bits,
-    compile_program,
     parse,
     parse_file,
     plans_from_json,
     plans_to_json,
 )
+from ._targets import Report, Run, Step, Violation, check, compile, run
 from ._worker import Worker
 
 __all__ = [
@@ -52,21 +54,27 @@ __all__ = [
     "Program",
     "ProgramError",
     "PtoKernel",
+    "Report",
     "RequirementError",
+    "Run",
     "ShardedTensor",
+    "Step",
     "Task",
     "TaskPart",
     "TaskTiming",
     "Tensor",
+    "Violation",
     "WindowSpec",
     "Worker",
     "bits",
-    "compile_program",
+    "check",
+    "compile",
     "parse",
     "parse_file",
     "plans_from_json",
     "plans_to_json",
+    "run",
 ]
 
-for _each in (Diagnostic, Error, ProgramError, RequirementError, Worker):
+for _each in (Diagnostic, Error, ProgramError, Report, RequirementError, Run, Step, Violation, Worker):
     _each.__module__ = "peal"  # where users find them

@@ -92,6 +92,29 @@ def compile_program(
     program: Program, ranks: int, kernel: str = "", lanes: int = 1, fuse: bool = True, **sizes: _Setting
 ) -> list[Plan]: ...
 
+_Options = Sequence[tuple[str, str]]
+_Arrays = list[tuple[str, int, str, bytearray]]
+
+def check_target(
+    target: str,
+    options: _Options,
+    program: Program | None = None,
+    plans: Sequence[Plan] | None = None,
+) -> tuple[str, str, str, str]: ...
+def plans_of_target(
+    target: str,
+    options: _Options,
+    program: Program | None = None,
+    plans: Sequence[Plan] | None = None,
+) -> list[Plan]: ...
+def run_target(
+    target: str,
+    options: _Options,
+    program: Program | None = None,
+    plans: Sequence[Plan] | None = None,
+    inputs: list[tuple[str, int, _Array]] = ...,
+) -> tuple[str, str, str, str | None, float, _Arrays, _Arrays]: ...
+
 class PtoKernel:
     def __init__(
         self,

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // peal check: prove a program over every interleaving, or show the shortest way it breaks.
-#include <algorithm>
 #include <filesystem>
 
 #include <fmt/format.h>
@@ -12,8 +11,6 @@
 #include "cli/commands.hpp"
 #include "cli/project.hpp"
 #include "cli/proof.hpp"
-#include "draw/diagram.hpp"
-#include "draw/pictures.hpp"
 #include "peal/error.hpp"
 
 namespace peal::cli {
@@ -40,12 +37,6 @@ int exit_code_for(const SubjectResult& result) {
     return result.last.verdict == Verdict::bound ? kBoundReached : kWrong;
 }
 
-void write_svg(const Run& run, const std::string& path, bool full) {
-    if (run.shown().violations.empty()) return;
-    const draw::Diagram diagram = draw::diagram_of(run.shown().violations.front(), run.stages());
-    base::write_text(path, draw::to_svg(full ? diagram : draw::folded(diagram)), "picture");
-}
-
 // For those who show it elsewhere.
 void write_reports(const std::vector<Run>& runs, const CheckArguments& arguments,
                    const std::filesystem::path& from) {
@@ -57,12 +48,6 @@ void write_reports(const std::vector<Run>& runs, const CheckArguments& arguments
     if (arguments.github) fmt::print("{}", to_annotations(runs, from));
 }
 
-std::vector<SubjectResult> results_of(const std::vector<Run>& runs) {
-    std::vector<SubjectResult> results;
-    for (const Run& run : runs) results.push_back(run.result);
-    return results;
-}
-
 // ---------------------------------------------------------------------------- one target
 
 int check_target(CheckArguments arguments) {
@@ -70,22 +55,17 @@ int check_target(CheckArguments arguments) {
     request.options.progress = show_progress;
     prepare(request);
     const std::vector<CheckSubject> subjects = subjects_of(request.command);
-    std::vector<Run> runs;
-    for (const CheckSubject& subject : subjects) runs.push_back(check_subject(request, subject));
-    // The first that did not prove is shown, or the last.
-    auto deciding = std::find_if(runs.begin(), runs.end(), [](const Run& run) {
-        return run.result.last.verdict != Verdict::proved;
-    });
-    if (deciding == runs.end()) --deciding;
-    look_on_fewer(request, *deciding);
+    const TargetRuns checked = check_subjects(request, subjects);
+    const Run& shown = checked.shown();
     if (arguments.json) {
-        fmt::print("{}\n", to_json(results_of(runs)));
+        fmt::print("{}\n", to_json(results_of(checked.runs)));
     } else {
-        fmt::print("{}{}", summary_text(results_of(runs)), findings_text(*deciding, request));
+        fmt::print("{}{}", summary_text(results_of(checked.runs)), findings_text(shown, request));
     }
-    if (!arguments.svg.empty()) write_svg(*deciding, arguments.svg, request.full);
-    write_reports(runs, arguments, std::filesystem::current_path());
-    return exit_code_for(deciding->result);
+    const std::string picture = arguments.svg.empty() ? "" : picture_of(shown, request.full);
+    if (!picture.empty()) base::write_text(arguments.svg, picture, "picture");
+    write_reports(checked.runs, arguments, std::filesystem::current_path());
+    return exit_code_for(shown.result);
 }
 
 // ---------------------------------------------------------------------------- a project

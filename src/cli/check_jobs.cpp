@@ -7,7 +7,6 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "base/file.hpp"
 #include "check/static_rules.hpp"
 #include "cli/foreign_target.hpp"
 #include "cli/pto_target.hpp"
@@ -17,14 +16,7 @@
 namespace peal::cli {
 namespace {
 
-constexpr std::uint64_t kMostPlanBytes = std::uint64_t{256} << 20;  // of a file of plans
-
 constexpr std::string_view kManyCounts = "P+1, 4P+3, 1, P-1, 0";
-
-bool ends_with(const std::string& text, std::string_view ending) {
-    return text.size() >= ending.size() &&
-           text.compare(text.size() - ending.size(), ending.size(), ending) == 0;
-}
 
 int parse_rank_count(const std::string& text, const std::string& whole) {
     int value = 0;
@@ -172,11 +164,16 @@ void add_kernel(CheckJob& job, const Target& target, const std::optional<Collect
     job.calls.add_held(std::move(plans), std::move(meaning), target.holds);
 }
 
+// Plans as they are, from a file or at hand.
+bool are_plans(const TargetOptions& options) {
+    return options.plans || (!options.program && is_plan_file(options.target));
+}
+
 CheckJob plan_file_job(const CheckCommand& command) {
     CheckJob job;
     std::vector<Plan> plans =
-        plans_from_json(base::read_text(command.target.target, kMostPlanBytes));
-    if (plans.empty()) bad_usage(fmt::format("{} has no plans", command.target.target));
+        command.target.plans ? *command.target.plans : read_plans(command.target.target);
+    if (plans.empty()) bad_usage(fmt::format("{} has no plans", title_of(command.target)));
     checker::plan_violations({{&plans, nullptr, {}}});  // or the ranks have no meaning together
     Target target;
     target.nranks = job.nranks = static_cast<int>(plans.size());
@@ -231,25 +228,26 @@ std::vector<CheckSubject> subjects_of(const CheckCommand& command) {
             subjects.push_back(std::move(subject));
         }
     };
-    if (target == "all") {
+    const bool is_named = !command.target.program && !command.target.plans;
+    if (is_named && target == "all") {
         for (const CollectiveKind kind : kCollectives) add(kind);
         return subjects;
     }
-    if (const auto kind = collective_from(target)) {
+    if (const auto kind = collective_from(target); kind && is_named) {
         add(*kind);
         return subjects;
     }
     CheckSubject subject;
-    subject.what = target;
+    subject.what = title_of(command.target);
     subject.recipe = "-";
     subject.options = command.target;
-    if (is_foreign_file(target)) {
+    if (is_named && is_foreign_file(target)) {
         const Target foreign = read_foreign(command.target, command.expect);
         const std::uint64_t count = foreign.foreign->count;
         if (count > 0) subject.counts = std::to_string(count);
         subject.is_foreign = true;
         subject.points.emplace_back(0, count);  // the file knows
-    } else if (ends_with(target, ".json")) {
+    } else if (are_plans(command.target)) {
         refuse_pto_options(command.target);
         subject.points.emplace_back(0, 0);  // the file knows
     } else if (is_pto_kernel(target)) {
@@ -276,7 +274,7 @@ std::uint64_t count_on(const CheckSubject& subject, std::pair<int, std::uint64_t
 CheckJob make_job(const CheckCommand& command, const CheckSubject& subject, int nranks,
                   std::uint64_t count, std::chrono::steady_clock::time_point deadline) {
     if (subject.is_foreign) return foreign_job(command);
-    if (ends_with(command.target.target, ".json")) return plan_file_job(command);
+    if (are_plans(command.target)) return plan_file_job(command);
     CheckJob job;
     job.nranks = nranks;
     job.count = count;

@@ -14,6 +14,7 @@
 #include <fmt/format.h>
 
 #include "base/thread.hpp"
+#include "cli/option_words.hpp"
 #include "cli/project.hpp"
 #include "peal/diagnostic.hpp"
 #include "shm/machine.hpp"
@@ -59,19 +60,13 @@ std::vector<OptionFacts> project_keys() {
 
 // As on the command line; the target comes first, since options may take several words.
 std::vector<std::string> words_of(const ProjectCheck& check, const std::vector<OptionFacts>& keys) {
-    std::vector<std::string> words = {*check.value_of("target")};
+    OptionValues values;
     for (const ProjectSetting& setting : check.settings) {
         if (setting.key == "target" || setting.key == kVerdict) continue;
-        const auto key = std::find_if(keys.begin(), keys.end(), [&](const OptionFacts& each) {
-            return each.key == setting.key;
-        });
-        const bool is_flag = key->takes == OptionFacts::Takes::flag;
-        const std::string_view link = key->name.starts_with("--") ? "=" : "";
-        for (const std::string& value : setting.values) {
-            if (is_flag && value == "false") continue;
-            words.push_back(is_flag ? key->name : fmt::format("{}{}{}", key->name, link, value));
-        }
+        for (const std::string& value : setting.values) values.emplace_back(setting.key, value);
     }
+    std::vector<std::string> words = {*check.value_of("target")};
+    for (std::string& word : words_of(values, keys)) words.push_back(std::move(word));
     return words;
 }
 

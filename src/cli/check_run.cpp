@@ -10,6 +10,8 @@
 #include "check/mend.hpp"
 #include "check/proof_store.hpp"
 #include "cli/target.hpp"
+#include "draw/diagram.hpp"
+#include "draw/pictures.hpp"
 #include "peal/error.hpp"
 
 namespace peal::cli {
@@ -297,6 +299,32 @@ void look_on_fewer(const CheckRequest& request, Run& run) {
         } catch (const Error&) {
         }
     }
+}
+
+std::vector<SubjectResult> results_of(const std::vector<Run>& runs) {
+    std::vector<SubjectResult> results;
+    for (const Run& run : runs) results.push_back(run.result);
+    return results;
+}
+
+TargetRuns check_subjects(const CheckRequest& request, const std::vector<CheckSubject>& subjects) {
+    TargetRuns all;
+    for (const CheckSubject& subject : subjects) {
+        all.runs.push_back(check_subject(request, subject));
+    }
+    const auto refuted = std::find_if(all.runs.begin(), all.runs.end(), [](const Run& run) {
+        return run.result.last.verdict != Verdict::proved;
+    });
+    all.deciding = refuted == all.runs.end() ? all.runs.size() - 1
+                                             : static_cast<std::size_t>(refuted - all.runs.begin());
+    look_on_fewer(request, all.runs[all.deciding]);
+    return all;
+}
+
+std::string picture_of(const Run& run, bool full) {
+    if (run.shown().violations.empty()) return {};
+    const draw::Diagram diagram = draw::diagram_of(run.shown().violations.front(), run.stages());
+    return draw::to_svg(full ? diagram : draw::folded(diagram));
 }
 
 std::string findings_text(const Run& run, const CheckRequest& request) {

@@ -51,6 +51,20 @@ Run check_subject(const CheckRequest& request, const CheckSubject& subject);
 // takes long.
 void look_on_fewer(const CheckRequest& request, Run& run);
 
+// All subjects of a target; of these the one that is shown: the first that did not prove, or the
+// last. Subjects must outlive it.
+struct TargetRuns {
+    std::vector<Run> runs;
+    std::size_t deciding = 0;
+
+    const Run& shown() const { return runs[deciding]; }
+};
+std::vector<SubjectResult> results_of(const std::vector<Run>& runs);
+TargetRuns check_subjects(const CheckRequest& request, const std::vector<CheckSubject>& subjects);
+
+// The counterexample that is shown, as a picture; empty if there is none.
+std::string picture_of(const Run& run, bool full);
+
 // Below its row: why it is not proved, or what else was asked for.
 std::string findings_text(const Run& run, const CheckRequest& request);
 

@@ -31,7 +31,7 @@ std::optional<MemoryOrder> order_of(const std::string& text) {
                 fmt::format("--order: expected drained, fenced or both, found '{}'", text));
 }
 
-int run(const RunOptions& options) {
+void check_options(const RunOptions& options) {
     if (options.calls < 1) {
         throw Error(Fault::usage,
                     fmt::format("--calls: expected at least 1, found {}", options.calls));
@@ -54,11 +54,28 @@ int run(const RunOptions& options) {
         throw Error(Fault::usage,
                     "--timings and --trace are about devices: choose some with -p a2a3sim -d 0-3");
     }
+}
+
+int run(const RunOptions& options) {
+    const ReadyRun ready = make_ready(options);
+    if (options.check && ready.proof.exit_code != kFine) {
+        fmt::print(stderr, "peal: not run: {}\n", ready.proof.reason);
+        return ready.proof.exit_code;
+    }
+    return ready.collective
+               ? run_compared(ready.target, *ready.collective, ready.plans, ready.proof, options)
+               : run_and_show(ready.target, ready.plans, ready.proof, options);
+}
+
+}  // namespace
+
+ReadyRun make_ready(const RunOptions& options) {
+    check_options(options);
     TargetOptions what = options.target;
     what.calls = options.calls;
-    const Target target = resolve(what, options.expect);
+    Target target = resolve(what, options.expect);
     const std::vector<Plan> plans = plans_for(target);
-    const auto collective = collective_of(target, options.target, options.expect, plans);
+    auto collective = collective_of(target, options.target, options.expect, plans);
     // The calls that are run are proved. What Peal compiles is right call after call and is always
     // held to a few; a kernel from elsewhere may be made for one.
     CheckOptions checks;
@@ -68,42 +85,36 @@ int run(const RunOptions& options) {
     std::optional<Meaning> meaning = meaning_for(target, collective, plans);
     // That ranks of a foreign plan add in different orders is for `peal check` to say.
     if (target.foreign && meaning && options.expect.empty()) meaning->same_bits = false;
-    const Proof proof = prove(
-        plans, meaning, options.check, std::move(checks), order_of(options.order),
-        target.foreign ? target.foreign->alternating : std::vector<std::uint16_t>(), target.holds);
-    if (options.check && proof.exit_code != kFine) {
-        fmt::print(stderr, "peal: not run: {}\n", proof.reason);
-        return proof.exit_code;
-    }
-    const std::vector<Plan> ours = plan::for_host(plans);
-    return collective ? run_compared(target, *collective, ours, proof, options)
-                      : run_and_show(target, ours, proof, options);
+    Proof proof = prove(plans, meaning, options.check, std::move(checks), order_of(options.order),
+                        target.foreign ? target.foreign->alternating : std::vector<std::uint16_t>(),
+                        target.holds);
+    return {std::move(target), std::move(collective), plan::for_host(plans), std::move(proof)};
 }
 
-}  // namespace
+void add_carry_options(Command& command, RunOptions& options) {
+    add_target_options(command, options.target)->required();
+    add_ranks_option(command, options.target);
+    command.add_option("--expect", options.expect,
+                       "the collective that a .peal kernel should compute");
+    command.add_option("--calls", options.calls, "calls in a row on the same windows (default 1)");
+    command.add_option("--seed", options.seed,
+                       "a random interleaving, the same one for the same seed");
+    command.add_flag("--check", options.check,
+                     "prove the plans first, however large; run them only if they prove");
+    command.add_option("--order", options.order,
+                       "when the proof takes stores of a pipe to be visible to the others: "
+                       "drained, fenced, or both where they differ (default both)");
+    command.add_flag("--processes", options.processes, "one process per rank");
+    command.add_option("--timeout", options.timeout_seconds,
+                       "with --processes: seconds after which a rank waits no longer (default 10)");
+}
 
 void add_run(CommandLine& line) {
     Command* command =
         line.add_subcommand("run", "carry out a collective or kernel and compare with golden");
     auto options = std::make_shared<RunOptions>();
-    add_target_options(*command, options->target)->required();
-    add_ranks_option(*command, options->target);
-    command->add_option("--expect", options->expect,
-                        "the collective that a .peal kernel should compute");
-    command->add_option("--calls", options->calls,
-                        "calls in a row on the same windows (default 1)");
-    command->add_option("--seed", options->seed,
-                        "a random interleaving, the same one for the same seed");
-    command->add_flag("--check", options->check,
-                      "prove the plans first, however large; run them only if they prove");
-    command->add_option("--order", options->order,
-                        "when the proof takes stores of a pipe to be visible to the others: "
-                        "drained, fenced, or both where they differ (default both)");
+    add_carry_options(*command, *options);
     add_store_option(*command);
-    command->add_flag("--processes", options->processes, "one process per rank");
-    command->add_option(
-        "--timeout", options->timeout_seconds,
-        "with --processes: seconds after which a rank waits no longer (default 10)");
     command->add_flag("--timings", options->timings,
                       "with -p: print when each task was where, to stderr");
     command->add_option("--trace", options->trace,

@@ -43,10 +43,32 @@ struct RunOptions {
     }
 };
 
+// The options that say what is run; those that say what is shown are the command's.
+void add_carry_options(Command& command, RunOptions& options);
+
+// A target that is ready to be run.
+struct ReadyRun {
+    Target target;
+    std::optional<Collective> collective;  // that it computes, if that is known
+    std::vector<Plan> plans;               // of this machine (plan/for_host.hpp)
+    Proof proof;
+};
+// Throws Error(usage) for options that cannot be.
+ReadyRun make_ready(const RunOptions& options);
+
+// Private buffers that the kernel reads, or those that it writes.
+bool is_argument(const Buffer& buffer, Direction direction);
+// Numbers in all that it reads.
+void fill_inputs(const Plan& plan, const golden::RankMemory& memory);
+
 // The work of a run, and before each call what the windows of the target hold then, but for the
 // buffer that the work itself puts input in. Refers to the plans.
 golden::RankWork with_held(golden::RankWork work, const std::vector<Plan>& plans,
                            const std::vector<Held>& holds, std::optional<std::uint16_t> but = {});
+
+// The work of a run that is compared with the collective. Refers to the plans.
+golden::RankWork compared_work(const Target& target, const Collective& collective,
+                               const std::vector<Plan>& plans, const RunOptions& options);
 
 // Numbers that tell elements and ranks apart, in all of buffer b.
 void fill_with_numbers(const Plan& plan, std::size_t b, const golden::RankMemory& memory);

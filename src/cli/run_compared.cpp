@@ -47,12 +47,18 @@ void print_result(const Target& target, const Collective& collective, const Proo
 
 }  // namespace
 
-int run_compared(const Target& target, const Collective& collective, const std::vector<Plan>& plans,
-                 const Proof& proof, const RunOptions& options) {
+golden::RankWork compared_work(const Target& target, const Collective& collective,
+                               const std::vector<Plan>& plans, const RunOptions& options) {
     const Ports ports = target.ports(collective, plans);
     RankWork work = with_held(golden::rehearsal_of(plans, collective, ports, options.calls), plans,
                               target.holds, ports.input);
     work.timeout = options.timeout();
+    return work;
+}
+
+int run_compared(const Target& target, const Collective& collective, const std::vector<Plan>& plans,
+                 const Proof& proof, const RunOptions& options) {
+    const RankWork work = compared_work(target, collective, plans, options);
     const golden::Outcome outcome = make_runner(plans, options)->run(work);
     print_result(target, collective, proof, outcome, options);
     if (outcome.wrong) fmt::print(stderr, "peal: wrong result: {}\n", *outcome.wrong);

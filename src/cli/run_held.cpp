@@ -20,6 +20,17 @@ void put_held(const Plan& plan, const Held& held, std::optional<std::uint16_t> b
 
 }  // namespace
 
+bool is_argument(const Buffer& buffer, Direction direction) {
+    return buffer.kind == BufferKind::argument &&
+           (buffer.direction == direction || buffer.direction == Direction::inout);
+}
+
+void fill_inputs(const Plan& plan, const golden::RankMemory& memory) {
+    for (std::size_t b = 0; b < plan.buffers.size(); ++b) {
+        if (is_argument(plan.buffers[b], Direction::in)) fill_with_numbers(plan, b, memory);
+    }
+}
+
 void fill_with_numbers(const Plan& plan, std::size_t b, const golden::RankMemory& memory) {
     const Buffer& buffer = plan.buffers[b];
     for (std::uint64_t i = 0; i < buffer.elements(); ++i) {

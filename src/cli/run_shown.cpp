@@ -16,19 +16,6 @@ namespace {
 
 constexpr std::uint64_t kHead = 8;
 
-// Private buffers that the kernel reads, or those that it writes.
-bool is_argument(const Buffer& buffer, Direction direction) {
-    return buffer.kind == BufferKind::argument &&
-           (buffer.direction == direction || buffer.direction == Direction::inout);
-}
-
-void fill_inputs(const Plan& plan, const RankMemory& memory) {
-    for (std::size_t b = 0; b < plan.buffers.size(); ++b) {
-        const Buffer& buffer = plan.buffers[b];
-        if (is_argument(buffer, Direction::in)) fill_with_numbers(plan, b, memory);
-    }
-}
-
 struct Output {
     int rank;
     std::string name;

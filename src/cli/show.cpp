@@ -89,11 +89,13 @@ int show(const ShowOptions& options) {
     }
     if (!options.after.empty()) require_pass(options.after);
     const Target target = resolve(options.target);
-    if ((target.is_pto() || target.foreign) && options.as_text()) {
+    if ((target.is_pto() || target.foreign || !target.plans.empty()) && options.as_text()) {
         throw Error(Fault::usage,
                     fmt::format("--ir, --lowered, --after and --passes are for programs; a {} has "
                                 "plans",
-                                target.is_pto() ? "PTO kernel" : "file of another project"));
+                                target.is_pto()  ? "PTO kernel"
+                                : target.foreign ? "file of another project"
+                                                 : "file of plans"));
     }
     if (options.ir) fmt::print("{}", kernel_text(target, target.program));
     if (!options.after.empty()) show_after(target, options.after);

@@ -10,6 +10,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "base/file.hpp"
 #include "cli/foreign_target.hpp"
 #include "cli/pto_target.hpp"
 #include "peal/error.hpp"
@@ -20,6 +21,7 @@ namespace peal::cli {
 namespace {
 
 constexpr int kDefaultRanks = 4;
+constexpr std::uint64_t kMostPlanBytes = std::uint64_t{256} << 20;  // of a file of plans
 constexpr std::array kHeld = {Held::What::input, Held::What::zeros, Held::What::fresh};
 
 template <class T>
@@ -97,19 +99,39 @@ const ir::Kernel& pick_kernel(const ir::Program& program, const std::string& pat
     return *kernel;
 }
 
-Target resolve_file(const TargetOptions& options, const std::string& path,
-                    const std::string& kernel) {
-    std::vector<Diagnostic> warnings;
+Target resolve_program(const TargetOptions& options, ir::Program program, const std::string& title,
+                       const std::string& kernel) {
     Target target;
-    target.program = parse_file(path, &warnings);
-    for (const Diagnostic& warning : warnings) {
-        fmt::print(stderr, "{}\n", to_text(warning, target.program.source.get()));
-    }
-    const ir::Kernel& picked = pick_kernel(target.program, path, kernel);
+    target.program = std::move(program);
+    const ir::Kernel& picked = pick_kernel(target.program, title, kernel);
     target.kernel = picked.name;
     target.bindings = bindings_for(picked, options);
     target.nranks = rank_count(options);
     target.lanes = options.lanes;
+    return target;
+}
+
+Target resolve_file(const TargetOptions& options, const std::string& path,
+                    const std::string& kernel) {
+    std::vector<Diagnostic> warnings;
+    ir::Program program = parse_file(path, &warnings);
+    for (const Diagnostic& warning : warnings) {
+        fmt::print(stderr, "{}\n", to_text(warning, program.source.get()));
+    }
+    return resolve_program(options, std::move(program), path, kernel);
+}
+
+// Plans of all ranks, as they are.
+Target resolve_plans(const TargetOptions& options) {
+    Target target;
+    target.plans = *options.plans;
+    if (target.plans.empty()) bad_usage("there are no plans");
+    validate(target.plans);
+    target.kernel = target.plans.front().kernel;
+    target.nranks = static_cast<int>(target.plans.size());
+    if (options.ranks && *options.ranks != target.nranks) {
+        bad_usage(fmt::format("-n {}: the plans are for {} ranks", *options.ranks, target.nranks));
+    }
     return target;
 }
 
@@ -138,6 +160,18 @@ std::vector<std::int64_t> uneven_counts(CollectiveKind kind, std::uint64_t count
 }
 
 }  // namespace
+
+bool is_plan_file(const std::string& target) { return target.ends_with(".json"); }
+
+std::vector<Plan> read_plans(const std::string& path) {
+    return plans_from_json(base::read_text(path, kMostPlanBytes));
+}
+
+std::string title_of(const TargetOptions& options) {
+    if (options.program)
+        return options.program->source ? options.program->source->name() : "program";
+    return options.plans ? "plans" : options.target;
+}
 
 void bad_usage(const std::string& message) { throw Error(Fault::usage, message); }
 
@@ -288,7 +322,16 @@ std::vector<Held> held_windows(const std::vector<std::string>& texts) {
 }
 
 Target resolve_whole(const TargetOptions& options, const std::string& expect) {
+    if (options.program) {
+        return resolve_program(options, *options.program, title_of(options), options.target);
+    }
+    if (options.plans) return resolve_plans(options);
     if (is_foreign_file(options.target)) return read_foreign(options, expect);
+    if (is_plan_file(options.target)) {
+        TargetOptions whole = options;
+        whole.plans = std::make_shared<const std::vector<Plan>>(read_plans(options.target));
+        return resolve_plans(whole);
+    }
     if (is_pto_kernel(options.target)) {
         if (options.lanes != 1) {
             bad_usage("--lanes is for .peal kernels; a PTO kernel takes --blocks");
@@ -357,6 +400,7 @@ std::optional<Meaning> meaning_for(const Target& target,
 }
 
 std::vector<Plan> plans_for(const Target& target, CompileOptions options) {
+    if (!target.plans.empty()) return target.plans;
     if (target.is_pto()) return target.traced;
     if (target.foreign) return target.foreign->plans;
     options.lanes = target.lanes;

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -21,6 +22,9 @@ namespace peal::cli {
 
 struct TargetOptions {
     std::string target;
+    // What is at hand instead: a program, of which `target` names a kernel, or plans.
+    std::shared_ptr<const ir::Program> program;
+    std::shared_ptr<const std::vector<Plan>> plans;
     std::optional<int> ranks;
     std::string recipe = "auto";
     std::uint64_t count = 256;
@@ -51,6 +55,13 @@ struct TargetOptions {
     int slots = 2;  // MSCCL only: messages that a connection holds
 };
 
+// A file of plans, once it is known to be no other project's.
+bool is_plan_file(const std::string& target);
+std::vector<Plan> read_plans(const std::string& path);
+
+// How people call it: the name of a collective, of a file, or of a program's text.
+std::string title_of(const TargetOptions& options);
+
 // Everything but -n, which some commands take as a range. Returns the target, which may be left
 // out unless it is said to be required.
 Option* add_target_options(Command& command, TargetOptions& options);
@@ -68,6 +79,8 @@ struct Target {
     // A built-in, or a kernel of a .peal file.
     ir::Program program;
     Bindings bindings;
+
+    std::vector<Plan> plans;  // those of a file, or at hand
 
     // A PTO kernel: the plans that it was traced into, and what --as says that they compute.
     std::vector<Plan> traced;

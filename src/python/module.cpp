@@ -11,6 +11,7 @@ PYBIND11_MODULE(_peal, module) {
     peal::python::add_program(module);
     peal::python::add_tensor(module);
     peal::python::add_kernels(module);
+    peal::python::add_targets(module);
     peal::python::add_worker(module);
     peal::python::add_ir(module);
     peal::python::add_host_turn(module);

@@ -18,6 +18,9 @@ void add_program(py::module_& module);
 // Plans, kernels for devices, PTO kernels.
 void add_kernels(py::module_& module);
 
+// Checking and running targets.
+void add_targets(py::module_& module);
+
 // Worker, Domain, Task.
 void add_worker(py::module_& module);
 

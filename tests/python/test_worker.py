@@ -111,7 +111,7 @@ def test_programs_plans_and_pto_kernels(worker):
 
 def test_plans_travel_as_json():
     mesh = peal.parse_file(EXAMPLES / "mesh_allreduce.peal")
-    plans = peal.compile_program(mesh, 2, n=8)
+    plans = peal.compile(mesh, 2, sizes={"n": 8})
     assert peal.plans_from_json(peal.plans_to_json(plans)) == plans
     assert plans[0] != plans[1] and plans[0].digest != plans[1].digest
     assert plans[0].buffers == ["inp", "out", "data", "sig"]

@@ -1,0 +1,233 @@
+// SPDX-License-Identifier: Apache-2.0
+// Targets without a command line. Their options are read as the command's, so that there is one
+// list of them, and one place that says what each of them takes.
+#include "peal/targets.hpp"
+
+#include <algorithm>
+#include <cstring>
+#include <functional>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "cli/check_report.hpp"
+#include "cli/check_run.hpp"
+#include "cli/command_line.hpp"
+#include "cli/option_words.hpp"
+#include "cli/run.hpp"
+#include "cli/runner.hpp"
+#include "golden/golden.hpp"
+#include "language/names.hpp"
+#include "peal/error.hpp"
+
+namespace peal {
+namespace {
+
+using namespace cli;
+
+// ---------------------------------------------------------------------------- options
+
+void refuse_unknown(const OptionValues& values, const std::vector<OptionFacts>& facts) {
+    std::vector<std::string_view> keys;
+    for (const OptionFacts& fact : facts) {
+        if (fact.key != "target") keys.push_back(fact.key);
+    }
+    for (const auto& setting : values) {
+        if (std::find(keys.begin(), keys.end(), setting.first) != keys.end()) continue;
+        std::sort(keys.begin(), keys.end());
+        throw Error(Fault::usage, fmt::format("there is no option '{}'; options are {}",
+                                              setting.first, fmt::join(keys, ", ")));
+    }
+}
+
+// Fills in whatever `add` adds options for.
+void read_options(const TargetRequest& request, TargetOptions& target,
+                  const std::function<void(Command&)>& add) {
+    CommandLine line("peal", "", "");
+    Command& command = *line.add_subcommand("target", "");
+    add(command);
+    command.callback([] { return kFine; });
+    const std::vector<OptionFacts> facts = command.options();
+    refuse_unknown(request.options, facts);
+    const bool is_at_hand = request.program || request.plans;
+    std::vector<std::string> words = {"target", is_at_hand ? "at hand" : request.target};
+    for (std::string& word : words_of(request.options, facts)) words.push_back(std::move(word));
+    line.run_words(words);
+    target.target = request.target;
+    target.program = request.program;
+    target.plans = request.plans;
+}
+
+RunOptions run_options(const TargetRequest& request) {
+    RunOptions options;
+    read_options(request, options.target,
+                 [&](Command& command) { add_carry_options(command, options); });
+    return options;
+}
+
+// ---------------------------------------------------------------------------- inputs and outputs
+
+std::string place_of(const TargetArray& array) {
+    return fmt::format("input '{}' of rank {}", array.name, array.rank);
+}
+
+std::size_t buffer_of(const TargetArray& array, const std::vector<Plan>& plans) {
+    const auto nranks = static_cast<int>(plans.size());
+    if (array.rank < 0 || array.rank >= nranks) {
+        throw Error(Fault::usage, fmt::format("{}: there are {} ranks", place_of(array), nranks));
+    }
+    const Plan& plan = plans[static_cast<std::size_t>(array.rank)];
+    std::vector<std::string_view> names;
+    for (std::size_t b = 0; b < plan.buffers.size(); ++b) {
+        const Buffer& buffer = plan.buffers[b];
+        if (!is_argument(buffer, Direction::in) && buffer.kind != BufferKind::window) continue;
+        names.push_back(buffer.name);
+        if (buffer.name != array.name) continue;
+        if (buffer.element != array.element || buffer.bytes != array.bytes.size()) {
+            throw Error(
+                Fault::usage,
+                fmt::format("{}: expected {} {}, found {} {}", place_of(array), buffer.elements(),
+                            name(buffer.element), array.bytes.size() / bytes_of(array.element),
+                            name(array.element)));
+        }
+        return b;
+    }
+    throw Error(Fault::usage, fmt::format("{}: the kernel reads no such buffer; it reads {}",
+                                          place_of(array), fmt::join(names, ", ")));
+}
+
+void put(const std::vector<TargetArray>& inputs, const std::vector<Plan>& plans, int rank,
+         const RankMemory& memory) {
+    for (const TargetArray& input : inputs) {
+        if (input.rank != rank || input.bytes.empty()) continue;
+        std::memcpy(memory(buffer_of(input, plans)), input.bytes.data(), input.bytes.size());
+    }
+}
+
+// Given inputs in their places, numbers in all others.
+RankWork given_work(const ReadyRun& ready, const std::vector<TargetArray>& inputs, int calls) {
+    RankWork work;
+    work.calls = calls;
+    work.before = [&](int rank, int, const RankMemory& memory) {
+        fill_inputs(ready.plans[static_cast<std::size_t>(rank)], memory);
+        put(inputs, ready.plans, rank, memory);
+    };
+    work.after = [](int, int, const RankMemory&) { return std::nullopt; };
+    return with_held(std::move(work), ready.plans, ready.target.holds);
+}
+
+golden::Bytes part_of(const std::byte* memory, const Collective& collective,
+                      const golden::Region& region) {
+    const std::uint64_t each = bytes_of(collective.element);
+    const std::byte* begin = memory + (is_apart(collective.placement) ? 0 : region.offset * each);
+    return {begin, begin + region.count * each};
+}
+
+std::vector<TargetArray> outputs_of(const std::vector<Plan>& plans, Runner& runner) {
+    std::vector<TargetArray> outputs;
+    for (const Plan& plan : plans) {
+        for (std::size_t b = 0; b < plan.buffers.size(); ++b) {
+            const Buffer& buffer = plan.buffers[b];
+            if (!is_argument(buffer, Direction::out)) continue;
+            const std::byte* const begin = runner.argument(plan.rank, b);
+            outputs.push_back(
+                {buffer.name, plan.rank, buffer.element, {begin, begin + buffer.bytes}});
+        }
+    }
+    return outputs;
+}
+
+// What each rank must get for these inputs, by rank.
+std::vector<TargetArray> golden_of(const ReadyRun& ready,
+                                   const std::vector<golden::Bytes>& inputs) {
+    const Collective& collective = *ready.collective;
+    const Ports ports = ready.target.ports(collective, ready.plans);
+    const auto nranks = static_cast<int>(ready.plans.size());
+    const auto results = golden::expected(collective, nranks, inputs);
+    std::vector<TargetArray> arrays;
+    for (int rank = 0; rank < nranks; ++rank) {
+        const auto& result = results[static_cast<std::size_t>(rank)];
+        if (!result) continue;
+        const Plan& plan = ready.plans[static_cast<std::size_t>(rank)];
+        arrays.push_back({plan.buffers[ports.output].name, rank, collective.element, *result});
+    }
+    return arrays;
+}
+
+bool has_data(const std::optional<Collective>& collective) {
+    return collective && facts_of(collective->kind).has_data();
+}
+
+void require_proved(const Proof& proof) {
+    if (proof.exit_code == kFine) return;
+    throw Error(proof.exit_code == kBoundReached ? Fault::bound : Fault::wrong,
+                "not run: " + proof.reason);
+}
+
+// The inputs of the last call, as each rank had them.
+class Observed {
+public:
+    Observed(const ReadyRun& ready, RankWork& work) : inputs_(ready.plans.size()) {
+        if (!has_data(ready.collective)) return;
+        const Collective collective = *ready.collective;
+        const std::uint16_t port = ready.target.ports(collective, ready.plans).input;
+        const auto nranks = static_cast<int>(ready.plans.size());
+        work.before = [this, collective, port, nranks, before = std::move(work.before)](
+                          int rank, int call, const RankMemory& memory) {
+            before(rank, call, memory);
+            inputs_[static_cast<std::size_t>(rank)] =
+                part_of(memory(port), collective, golden::input_region(collective, rank, nranks));
+        };
+    }
+    const std::vector<golden::Bytes>& inputs() const { return inputs_; }
+
+private:
+    std::vector<golden::Bytes> inputs_;
+};
+
+}  // namespace
+
+TargetReport check_target(const TargetRequest& request) {
+    CheckRequest check;
+    read_options(request, check.command.target,
+                 [&](Command& command) { add_request_options(command, check); });
+    check.take_proofs = true;
+    prepare(check);
+    const std::vector<CheckSubject> subjects = subjects_of(check.command);
+    const TargetRuns checked = check_subjects(check, subjects);
+    const Run& shown = checked.shown();
+    return {shown.result.last.verdict,
+            summary_text(results_of(checked.runs)) + findings_text(shown, check),
+            to_json(results_of(checked.runs)), picture_of(shown, check.full)};
+}
+
+std::vector<Plan> plans_of_target(const TargetRequest& request) {
+    const RunOptions options = run_options(request);
+    return plans_for(resolve(options.target, options.expect));
+}
+
+TargetRun run_target(const TargetRequest& request, const std::vector<TargetArray>& inputs) {
+    const RunOptions options = run_options(request);
+    const ReadyRun ready = make_ready(options);
+    if (options.check) require_proved(ready.proof);
+    for (const TargetArray& input : inputs) buffer_of(input, ready.plans);
+    const bool is_rehearsal = inputs.empty() && ready.collective;
+    RankWork work = is_rehearsal
+                        ? compared_work(ready.target, *ready.collective, ready.plans, options)
+                        : given_work(ready, inputs, options.calls);
+    work.timeout = options.timeout();
+    const Observed observed(ready, work);
+    const std::unique_ptr<Runner> runner = make_runner(ready.plans, options);
+    const golden::Outcome outcome = runner->run(work);
+    TargetRun run;
+    if (ready.collective) run.collective = name(ready.collective->kind);
+    run.proof = ready.proof.word;
+    run.reason = ready.proof.reason;
+    run.wrong = outcome.wrong;
+    run.seconds = outcome.seconds;
+    run.outputs = outputs_of(ready.plans, *runner);
+    if (has_data(ready.collective)) run.golden = golden_of(ready, observed.inputs());
+    return run;
+}
+
+}  // namespace peal
