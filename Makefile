@@ -8,7 +8,7 @@ SOURCES = $(shell find include src tests bench examples -name '*.hpp' -o -name '
 # $(call build,preset,options,targets) configures and builds.
 build = cmake --preset $(1) $(2) >/dev/null && cmake --build --preset $(1) $(3)
 
-.PHONY: help run test python test-torch test-asan test-tsan test-stress test-storm fuzz check-soundness bench bench-quick bench-noise bench-kernels bench-compile bench-check bench-pto bench-wait bench-worker bench-death format style clang lint lint-changed clean
+.PHONY: help run test python test-torch test-asan test-tsan test-stress test-storm fuzz check-soundness bench bench-quick bench-noise bench-kernels bench-compile bench-check bench-pto bench-wait bench-worker bench-python bench-death format style clang lint lint-changed clean
 
 help: ## show this list
 	@sed -n 's/^\([a-z-]*\):.* ## \(.*\)/make \1\t\2/p' Makefile | expand -t 20
@@ -110,6 +110,11 @@ bench-worker: ## measure what a worker adds to its tasks, against its limits
 	@tools/install-packages core
 	@$(call build,release,-DPEAL_TESTS=OFF,--target bench_worker)
 	@./build/bench/bench_worker
+
+bench-python: ## measure a call from Python against the C++ call and mpi4py, with their limits
+	@tools/install-packages core python peers
+	@$(call build,release,-DPEAL_TESTS=OFF,--target peal_python peal_cli)
+	@PYTHONPATH=build/python /usr/bin/python3 bench/python_bench.py build/peal
 
 bench-death: ## measure how long after a rank's death the others have their error
 	@tools/install-packages core

@@ -48,10 +48,16 @@ endif()
 configure_file(cmake/peal.pc.in ${PROJECT_BINARY_DIR}/peal.pc @ONLY)
 install(FILES ${PROJECT_BINARY_DIR}/peal.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
 
-install(DIRECTORY include/peal include/pto DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
+# What the command carries out is not in the library.
+install(DIRECTORY include/peal include/pto DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}
+        PATTERN targets.hpp EXCLUDE)
 install(TARGETS peal EXPORT pealTargets)
 if(TARGET peal_cli)
     install(TARGETS peal_cli)
+endif()
+if(TARGET peal_python)
+    install(TARGETS peal_python LIBRARY DESTINATION ${PEAL_PYTHON_PLACE}/peal OPTIONAL)
+    install(DIRECTORY python/ DESTINATION ${PEAL_PYTHON_PLACE} PATTERN __pycache__ EXCLUDE)
 endif()
 install(EXPORT pealTargets NAMESPACE peal:: DESTINATION ${package_dir})
 install(FILES ${PROJECT_BINARY_DIR}/pealConfig.cmake ${PROJECT_BINARY_DIR}/pealConfigVersion.cmake

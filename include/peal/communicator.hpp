@@ -221,6 +221,11 @@ public:
     // launch --timeout 30s` sets the variable.
     void set_timeout(std::chrono::milliseconds timeout);
 
+    // Called about every ten milliseconds by a call that waits, on its thread. What it throws ends
+    // the call: this rank gets that, the others an Error(wrong) that says so, and the communicator
+    // refuses further calls. Split communicators have none until they are given one.
+    void set_watch(std::function<void()> watch);
+
     // The profile that chooses the recipes: its path, or "built in" (docs/communicator.md).
     std::string_view profile() const;
 

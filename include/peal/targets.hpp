@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What `peal check` and `peal run` do, for programs that have no command line: the same targets,
-// options, checks and reports.
+// options, checks and reports. It is for the Python package, and not part of the installed library.
 //
 //   const TargetReport report = check_target({.target = "mine.peal",
 //                                             .options = {{"ranks", "2..16"}, {"expect",

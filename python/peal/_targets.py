@@ -7,7 +7,7 @@ import html
 import json
 import os
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, SupportsIndex, Union
 
 from . import _peal
@@ -145,6 +145,9 @@ class Run:
         return f"<peal.Run golden: {golden}, proof: {self.proof}, {self.seconds * 1e6:.1f} us>"
 
 
+listeners: list[Callable[[Report], None]] = []  # are told of every report
+
+
 def check(
     target: Target,
     ranks: Ranks | None = None,
@@ -167,7 +170,10 @@ def check(
     device="a5", lanes=2, arg=[...], max_seconds=10, full=True.
     """
     options.update(expect=expect, calls=calls, order=order, after=list(after))
-    return Report(*_peal.check_target(*_request(target, ranks, sizes, options)))
+    report = Report(*_peal.check_target(*_request(target, ranks, sizes, options)))
+    for listener in listeners:
+        listener(report)
+    return report
 
 
 def compile(

@@ -15,5 +15,6 @@ void add_demo(CommandLine& line);
 void add_launch(CommandLine& line);
 void add_bench(CommandLine& line);
 void add_tune(CommandLine& line);
+void add_python_path(CommandLine& line);
 
 }  // namespace peal::cli

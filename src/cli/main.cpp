@@ -50,6 +50,7 @@ int run(int argc, char** argv) {
     peal::cli::add_launch(line);
     peal::cli::add_bench(line);
     peal::cli::add_tune(line);
+    peal::cli::add_python_path(line);
     const int exit_code = line.run(argc, argv);
     require_written();
     return exit_code;

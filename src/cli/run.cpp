@@ -58,7 +58,7 @@ void check_options(const RunOptions& options) {
 
 int run(const RunOptions& options) {
     const ReadyRun ready = make_ready(options);
-    if (options.check && ready.proof.exit_code != kFine) {
+    if (ready.is_refused(options)) {
         fmt::print(stderr, "peal: not run: {}\n", ready.proof.reason);
         return ready.proof.exit_code;
     }
@@ -88,7 +88,9 @@ ReadyRun make_ready(const RunOptions& options) {
     Proof proof = prove(plans, meaning, options.check, std::move(checks), order_of(options.order),
                         target.foreign ? target.foreign->alternating : std::vector<std::uint16_t>(),
                         target.holds);
-    return {std::move(target), std::move(collective), plan::for_host(plans), std::move(proof)};
+    ReadyRun ready{std::move(target), std::move(collective), {}, std::move(proof)};
+    if (!ready.is_refused(options)) ready.plans = plan::for_host(plans);
+    return ready;
 }
 
 void add_carry_options(Command& command, RunOptions& options) {

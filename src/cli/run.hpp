@@ -50,8 +50,13 @@ void add_carry_options(Command& command, RunOptions& options);
 struct ReadyRun {
     Target target;
     std::optional<Collective> collective;  // that it computes, if that is known
-    std::vector<Plan> plans;               // of this machine (plan/for_host.hpp)
+    std::vector<Plan> plans;  // of this machine (plan/for_host.hpp); none if it is refused
     Proof proof;
+
+    // It is to be run only if it is proved, and is not.
+    bool is_refused(const RunOptions& options) const {
+        return options.check && proof.exit_code != kFine;
+    }
 };
 // Throws Error(usage) for options that cannot be.
 ReadyRun make_ready(const RunOptions& options);

@@ -158,8 +158,7 @@ bool has_data(const std::optional<Collective>& collective) {
     return collective && facts_of(collective->kind).has_data();
 }
 
-void require_proved(const Proof& proof) {
-    if (proof.exit_code == kFine) return;
+[[noreturn]] void refuse(const Proof& proof) {
     throw Error(proof.exit_code == kBoundReached ? Fault::bound : Fault::wrong,
                 "not run: " + proof.reason);
 }
@@ -209,7 +208,7 @@ std::vector<Plan> plans_of_target(const TargetRequest& request) {
 TargetRun run_target(const TargetRequest& request, const std::vector<TargetArray>& inputs) {
     const RunOptions options = run_options(request);
     const ReadyRun ready = make_ready(options);
-    if (options.check) require_proved(ready.proof);
+    if (ready.is_refused(options)) refuse(ready.proof);
     for (const TargetArray& input : inputs) buffer_of(input, ready.plans);
     const bool is_rehearsal = inputs.empty() && ready.collective;
     RankWork work = is_rehearsal

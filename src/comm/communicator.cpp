@@ -61,6 +61,10 @@ void Communicator::set_timeout(std::chrono::milliseconds timeout) {
     desk_->under_way().timeout = timeout;
 }
 
+void Communicator::set_watch(std::function<void()> watch) {
+    desk_->under_way().watch = std::move(watch);
+}
+
 Communicator Communicator::split(int colour, int key, CallSite at) {
     const comm::Use use(desk_->under_way());
     desk_->collectives().drain();

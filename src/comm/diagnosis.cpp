@@ -87,8 +87,25 @@ void Diagnosis::look_for_all_members() const {
 void Diagnosis::look_around(Clock::time_point wait_began) const {
     look_for_all_members();
     answer_if_asked();
+    if (under_way_.watch) ask_watch();
     look_for_deadlock();
     if (Clock::now() >= deadline_after(wait_began, under_way_.timeout)) time_out();
+}
+
+// The others are told before the call ends here.
+void Diagnosis::ask_watch() const {
+    try {
+        under_way_.watch();
+    } catch (...) {
+        if (world_.failed_rank() < 0) {
+            tell(Fault::wrong, fmt::format("rank {} was interrupted while others wait for it:{}",
+                                           members_.name_of(members_.rank),
+                                           calls_of_all(call_.place.turn.number)));
+        }
+        if (!under_way_.broken) under_way_.broken = "a call was interrupted";
+        let_go();
+        throw;
+    }
 }
 
 Clock::time_point Diagnosis::next_look(Clock::time_point wait_began) const {
@@ -206,6 +223,11 @@ void Diagnosis::time_out() const {
 // follows from it: who was told of it has left.
 void Diagnosis::give_up(Fault fault, const std::string& story) const {
     if (world_.failed_rank() >= 0) fail_by_alarm();
+    tell(fault, story);
+    fail_as_reported();
+}
+
+void Diagnosis::tell(Fault fault, const std::string& story) const {
     std::uint32_t none = CommonHead::none;
     if (head_.failure.compare_exchange_strong(none, CommonHead::being_told,
                                               std::memory_order_acq_rel)) {
@@ -215,7 +237,6 @@ void Diagnosis::give_up(Fault fault, const std::string& story) const {
         head_.failure.store(CommonHead::told, std::memory_order_release);
         for (const int member : members_.all().ranks) world_.wake(member);
     }
-    fail_as_reported();
 }
 
 // Whoever is telling needs a few instructions; if it does not get to them, it was killed.

@@ -113,6 +113,8 @@ private:
     bool is_stuck() const;
     std::optional<std::vector<std::uint64_t>> all_standing() const;
     void look_for_deadlock() const;
+    void ask_watch() const;
+    void tell(Fault fault, const std::string& story) const;
     [[noreturn]] void give_up(Fault fault, const std::string& story) const;
     [[noreturn]] void tell_mismatch(std::uint64_t turn) const;
     std::string call_of(int rank, std::uint64_t turn) const;

@@ -11,6 +11,7 @@
 #include <atomic>
 #include <chrono>
 #include <cstddef>
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -45,6 +46,7 @@ public:
 
     std::optional<std::string> broken;     // by what
     std::chrono::milliseconds timeout{0};  // zero: a wait may take any time
+    std::function<void()> watch;  // asked by who looks around; what it throws ends the call for all
 
 private:
     friend class Use;

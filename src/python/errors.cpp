@@ -2,7 +2,10 @@
 // Exceptions cross the border here, and nowhere else. Their classes are written in Python, where
 // they can be read.
 #include <exception>
+#include <new>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "peal/compile.hpp"
 #include "peal/diagnostic.hpp"
@@ -61,6 +64,16 @@ void translate(std::exception_ptr pointer) {
 }
 
 }  // namespace
+
+void raise(std::exception_ptr error) {
+    try {
+        translate(std::move(error));
+    } catch (const std::bad_alloc&) {
+        PyErr_NoMemory();
+    } catch (const std::exception& other) {
+        PyErr_SetString(PyExc_RuntimeError, other.what());
+    }
+}
 
 void add_errors() { py::register_exception_translator(&translate); }
 

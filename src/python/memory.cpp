@@ -39,7 +39,7 @@ constexpr std::array kLongNames = {
     LongName{"double", Element::f64},  LongName{"int", Element::i64},
 };
 
-std::optional<Element> element_named(std::string_view text) {
+std::optional<Element> element_spelled(std::string_view text) {
     if (const auto element = element_from(text)) return element;
     for (const LongName& each : kLongNames) {
         if (each.name == text) return each.element;
@@ -330,7 +330,7 @@ Element element_from_python(py::handle type) {
         text = py::cast<std::string>(py::str(type));
     }
     if (const std::size_t dot = text.rfind('.'); dot != std::string::npos) text.erase(0, dot + 1);
-    if (const auto element = element_named(text)) return *element;
+    if (const auto element = element_spelled(text)) return *element;
     std::vector<std::string_view> names;
     for (const Element each : kElements) names.push_back(name(each));
     throw Error(Fault::usage, fmt::format("dtype: there is no element type '{}'; choose one of {}",

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "python/module.hpp"
 
+#include "python/communicator.hpp"
 #include "python/memory.hpp"
 #include "python/tensor.hpp"
 
@@ -16,4 +17,5 @@ PYBIND11_MODULE(_peal, module) {
     peal::python::add_ir(module);
     peal::python::add_host_turn(module);
     peal::python::add_driver(module);
+    peal::python::add_communicator(module);
 }

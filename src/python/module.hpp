@@ -3,6 +3,8 @@
 // the file adds; module.cpp calls them in order.
 #pragma once
 
+#include <exception>
+
 #include <pybind11/pybind11.h>
 
 namespace peal::python {
@@ -11,6 +13,8 @@ namespace py = pybind11;
 
 // peal::Error and what is derived from it become the exceptions of python/peal/_errors.py.
 void add_errors();
+// The same for functions that the interpreter calls itself: sets what it is to raise.
+void raise(std::exception_ptr error);
 
 // Programs: parse, show.
 void add_program(py::module_& module);

@@ -77,6 +77,33 @@ TEST_F(Faults, ALateRankIsReportedAfterTheTimeout) {
                                         "  rank 1: has not called yet"));
 }
 
+// Of all ranks only the one that waits asks its watch.
+TEST_F(Faults, AWatchEndsACallForAll) {
+    struct Stop : std::exception {
+        const char* what() const noexcept override { return "stop"; }
+    };
+    std::vector<std::string> messages(2);
+    std::atomic<bool> stopped = false;
+    Communicator::threads(2, [&](Communicator& comm) {
+        comm.set_watch([] { throw Stop(); });
+        std::vector<float> x(4);
+        if (comm.rank() == 1) {
+            stopped.wait(false);
+            messages[1] = told_by([&] { comm.allreduce(x); });
+            return;
+        }
+        EXPECT_THROW(comm.allreduce(x), Stop);
+        stopped = true;
+        stopped.notify_all();
+        messages[0] = told_by([&] { comm.allreduce(x); });
+    });
+    EXPECT_EQ(messages[0], "the communicator is broken: a call was interrupted");
+    EXPECT_THAT(
+        messages[1],
+        testing::MatchesRegex("rank 0 was interrupted while others wait for it:\n"
+                              "  rank 0: allreduce of 4 f32, sum.*\n  rank 1: has not called yet"));
+}
+
 TEST_F(Faults, ATimeoutIsAFaultOfItsOwn) {
     std::atomic<int> ended = 0;
     Communicator::threads(2, [&](Communicator& comm) {

@@ -1,0 +1,87 @@
+# SPDX-License-Identifier: Apache-2.0
+"""An allreduce between two Python processes, in place on numpy arrays: Peal beside mpi4py, and beside
+Peal's own C++ call.
+
+    make bench-python
+
+Prints a row for each size: the median, in microseconds, and the two ratios that count.
+Exits with 1 if a limit is exceeded: Python adds at most 0.6 us to 8 bytes, and up to 64 KiB takes at
+most 0.6 of mpi4py's time.
+"""
+
+import json
+import re
+import statistics
+import subprocess
+import sys
+import time
+
+SIZES = [8, 64, 512, 4096, 16384, 65536]
+ROUNDS, MOST_ADDED, MOST_RATIO = 40, 0.6, 0.6
+
+
+def measure(allreduce, barrier):
+    """Seconds per call, by size."""
+    import numpy as np
+
+    times = {}
+    for size in SIZES:
+        buffer = np.zeros(size // 4, "f4")
+        calls = max(50, 400_000 // (size + 400))
+        rounds = []
+        for _ in range(ROUNDS):
+            barrier()
+            begin = time.perf_counter()
+            for _ in range(calls):
+                allreduce(buffer)
+            rounds.append((time.perf_counter() - begin) / calls)
+        times[size] = statistics.median(rounds)
+    return times
+
+
+def with_peal():
+    import peal
+
+    ranks = peal.spawn(2, lambda comm: measure(comm.allreduce, comm.barrier))
+    return {size: max(times[size] for times in ranks) for size in SIZES}
+
+
+def with_mpi4py():
+    words = ["mpirun", "--allow-run-as-root", "--oversubscribe", "-n", "2", sys.executable, __file__, "rank"]
+    done = subprocess.run(words, capture_output=True, text=True, check=True)
+    ranks = [json.loads(line) for line in done.stdout.splitlines()]
+    return {size: max(times[str(size)] for times in ranks) for size in SIZES}
+
+
+def as_mpi_rank():
+    from mpi4py import MPI
+
+    world = MPI.COMM_WORLD
+    times = measure(lambda buffer: world.Allreduce(MPI.IN_PLACE, buffer), world.Barrier)
+    sys.stdout.write(json.dumps(times) + "\n")
+
+
+def in_cpp(command):
+    words = [command, "bench", "allreduce", "-n", "2", "--bytes", ",".join(map(str, SIZES))]
+    text = subprocess.run(words, capture_output=True, text=True, check=True).stdout
+    rows = re.findall(r"^allreduce +2 +(\d+) +\S+ +([\d.]+) ", text, re.M)  # median, microseconds
+    return {int(size): float(median) * 1e-6 for size, median in rows}
+
+
+def main(command):
+    cpp, ours, theirs = in_cpp(command), with_peal(), with_mpi4py()
+    print(f"{'bytes':>8} {'C++ us':>9} {'Python us':>10} {'mpi4py us':>10} {'added us':>9} {'ratio':>6}")
+    exceeded = False
+    for size in SIZES:
+        added, ratio = (ours[size] - cpp[size]) * 1e6, ours[size] / theirs[size]
+        exceeded |= ratio > MOST_RATIO or (size == 8 and added > MOST_ADDED)
+        print(f"{size:8} {cpp[size] * 1e6:9.2f} {ours[size] * 1e6:10.2f} {theirs[size] * 1e6:10.2f} "
+              f"{added:9.2f} {ratio:6.2f}")
+    return 1 if exceeded else 0
+
+
+if __name__ == "__main__":
+    if sys.argv[1:] == ["rank"]:
+        as_mpi_rank()
+    else:
+        sys.exit(main(sys.argv[1]))
