@@ -20,9 +20,10 @@ fs::path package_place() {
     for (const fs::path& place : {here / "python", installed}) {
         if (fs::exists(place / "peal" / "__init__.py")) return place;
     }
-    throw Error(Fault::resource,
-                fmt::format("the Python package is neither in {} nor in {}; `make python` builds it",
-                            (here / "python").string(), installed.string()));
+    throw Error(
+        Fault::resource,
+        fmt::format("the Python package is neither in {} nor in {}; `make python` builds it",
+                    (here / "python").string(), installed.string()));
 }
 
 int print_path(bool compat) {
