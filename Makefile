@@ -8,7 +8,7 @@ SOURCES = $(shell find include src tests bench examples -name '*.hpp' -o -name '
 # $(call build,preset,options,targets) configures and builds.
 build = cmake --preset $(1) $(2) >/dev/null && cmake --build --preset $(1) $(3)
 
-.PHONY: help run test python test-torch test-asan test-tsan test-stress test-storm fuzz check-soundness bench bench-quick bench-noise bench-kernels bench-compile bench-check bench-pto bench-wait bench-worker bench-python bench-death format style clang lint lint-changed clean
+.PHONY: help run test python test-torch test-asan test-tsan test-stress test-storm fuzz check-soundness bench bench-quick bench-further bench-noise bench-kernels bench-compile bench-check bench-pto bench-wait bench-worker bench-python bench-death format style clang lint lint-changed clean
 
 help: ## show this list
 	@sed -n 's/^\([a-z-]*\):.* ## \(.*\)/make \1\t\2/p' Makefile | expand -t 20
@@ -20,7 +20,7 @@ run: ## build Peal, run the collectives on four ranks and refute a broken one
 	@./build/peal demo
 
 test: ## check the style, build and run all tests
-	@tools/install-packages core tests python
+	@tools/install-packages core hosts tests python
 	@$(MAKE) --no-print-directory style
 	@$(call build,release,-DPEAL_TESTS=ON)
 	@ctest --preset release
@@ -36,18 +36,18 @@ test-torch: ## run the tests of other projects' Python on tensors of torch, whic
 	    /usr/bin/python3 -B -m pytest -q -p no:cacheprovider compat/*/torch_*.py
 
 test-asan: ## run all tests with the address and undefined behaviour sanitizers
-	@tools/install-packages core tests
+	@tools/install-packages core hosts tests
 	@$(call build,asan)
 	@ctest --preset asan
 
 test-tsan: ## run all tests with the thread sanitizer
-	@tools/install-packages core tests
+	@tools/install-packages core hosts tests
 	@$(call build,tsan)
 	@ctest --preset tsan
 
 test-stress: ## run the tests with processes and threads on busy cores, each REPEAT times, ten unless said
-	@tools/install-packages core tests
-	@$(call build,release,-DPEAL_TESTS=ON,--target test_engine test_comm test_worker test_cli)
+	@tools/install-packages core hosts tests
+	@$(call build,release,-DPEAL_TESTS=ON,--target test_engine test_hosts test_comm test_worker test_cli)
 	@tools/on-busy-cores ctest --preset release -L concurrent -j 4 --repeat until-fail:$(REPEAT)
 
 fuzz: ## give the language, plans and profiles made-up input for SECONDS each, an hour unless said
@@ -69,12 +69,18 @@ bench: ## measure Peal against Open MPI, MPICH and Gloo, and write docs/benchmar
 	@tools/install-packages core bench peers
 	@$(call build,release,-DPEAL_TESTS=OFF,--target bench_compare)
 	@./build/bench/compare --docs docs --csv build/benchmarks.csv
+	@./build/bench/compare --further --budget 400 --docs docs --csv build/further.csv
 	@./build/bench/compare --sweep --budget 240 --docs docs --csv build/sweep.csv
 
 bench-quick: ## the same in about two minutes, shown and not written
 	@tools/install-packages core bench peers
 	@$(call build,release,-DPEAL_TESTS=OFF,--target bench_compare)
 	@./build/bench/compare --quick
+
+bench-further: ## the same for scans, counts that differ and messages, in about two minutes
+	@tools/install-packages core bench peers
+	@$(call build,release,-DPEAL_TESTS=OFF,--target bench_compare)
+	@./build/bench/compare --further --quick
 
 bench-noise: ## the same beside one and two busy processes, and write docs/benchmarks.md
 	@tools/install-packages core bench peers
@@ -130,16 +136,16 @@ style: ## check that all sources are formatted
 	@clang-format --dry-run --Werror $(SOURCES)
 
 clang: ## check that clang builds Peal without a warning
-	@tools/install-packages core tests
+	@tools/install-packages core hosts tests
 	@$(call build,clang)
 
 lint: ## run clang-tidy on the library and the command
-	@tools/install-packages core tests lint
+	@tools/install-packages core hosts tests lint
 	@cmake --preset clang >/dev/null
 	@run-clang-tidy -quiet -p build/clang 'src/.*\.cpp$$'
 
 lint-changed: ## run clang-tidy on what differs from the main branch, or from the last commit but one
-	@tools/install-packages core tests lint
+	@tools/install-packages core hosts tests lint
 	@cmake --preset clang >/dev/null
 	@tools/lint-changed build/clang
 

@@ -7,7 +7,11 @@
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
+#include <functional>
 #include <memory>
+#include <string_view>
+#include <utility>
+#include <vector>
 
 #include <fmt/format.h>
 
@@ -189,8 +193,10 @@ void many_lanes() {
     const std::vector<Plan> plans = ring_of_lanes(62, 32);
     CheckStage stage;
     stage.plans = &plans;
+    CheckOptions options;
+    options.any_calls = false;  // news goes round the ring a hop per call
     const double start = cpu_seconds();
-    tally.add(check({stage}));
+    tally.add(check({stage}, options), false);
     print_row("62 ranks of 32 lanes, 3 calls", tally, cpu_seconds() - start, 1);
 }
 
@@ -322,29 +328,37 @@ kernel overtaken(sig: window i32[nranks]) {
     const CheckReport report = check({stage}, options);
     const double seconds = cpu_seconds() - start;
     const double rate = static_cast<double>(report.states) / seconds;
-    fmt::print("{:<58} {:>6} states in {:.3f} s: {:.2f} million states/s (limit 1) {}\n",
+    fmt::print("{:<58} {:>6} states in {:.3f} s: {:.2f} million states/s (limit 2) {}\n",
                fmt::format("mesh barrier with == waits, {} ranks, explored", kRanks), report.states,
-               seconds, rate / 1e6, rate >= 1e6 ? "ok" : "MISSED");
+               seconds, rate / 1e6, rate >= 2e6 ? "ok" : "MISSED");
 }
 
 }  // namespace
 }  // namespace peal
 
-int main() {
-    peal::bounds();
-    peal::every_recipe(16, 6);
-    peal::every_recipe(64, 180);  // 90 s on two cores
-    using peal::CollectiveKind;
-    peal::many_ranks(CollectiveKind::allreduce, "ring", 1027, 256);
-    peal::many_ranks(CollectiveKind::allreduce, "ring", 1027, 512, 10);
-    peal::many_ranks(CollectiveKind::allreduce, "mesh", 1027, 256);
-    peal::many_ranks(CollectiveKind::barrier, "auto", 0, 1024);
-    peal::many_ranks(CollectiveKind::allgather, "ring", 1, 1024);
-    peal::many_pieces();
-    peal::many_lanes();
-    peal::foreign_plan();
-    peal::every_pair();
-    peal::every_triple();
-    peal::credits();
-    peal::exploration();
+// All, or those whose name begins with the word that is given.
+int main(int argc, char** argv) {
+    using namespace peal;
+    using enum CollectiveKind;
+    const std::vector<std::pair<std::string_view, std::function<void()>>> rows = {
+        {"bounds", bounds},
+        {"recipes16", [] { every_recipe(16, 6); }},
+        {"recipes64", [] { every_recipe(64, 180); }},  // 90 s on two cores
+        {"ring256", [] { many_ranks(allreduce, "ring", 1027, 256); }},
+        {"ring512", [] { many_ranks(allreduce, "ring", 1027, 512, 10); }},
+        {"mesh256", [] { many_ranks(allreduce, "mesh", 1027, 256); }},
+        {"barrier1024", [] { many_ranks(barrier, "auto", 0, 1024); }},
+        {"allgather1024", [] { many_ranks(allgather, "ring", 1, 1024); }},
+        {"pieces", many_pieces},
+        {"lanes", many_lanes},
+        {"foreign", foreign_plan},
+        {"pairs", every_pair},
+        {"triples", every_triple},
+        {"credits", credits},
+        {"exploration", exploration},
+    };
+    const std::string_view wanted = argc > 1 ? argv[1] : "";
+    for (const auto& [name, row] : rows) {
+        if (name.rfind(wanted, 0) == 0) row();
+    }
 }

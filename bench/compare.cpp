@@ -3,6 +3,7 @@
 //
 //   compare --budget 780 --docs docs        the whole table
 //   compare --quick                         two minutes, nothing written
+//   compare --further --docs docs           scans, counts that differ, and messages
 //   compare --sweep --docs docs             odd sizes: is there a cliff?
 //   compare --noise 0,1,2 --docs docs       beside busy processes
 #include <fmt/format.h>
@@ -28,6 +29,7 @@ struct Options {
     std::vector<std::size_t> sizes;
     std::vector<std::string> contenders;
     bool quick = false;
+    bool further = false;
     bool sweep = false;
     std::vector<int> noise;
     bool pins_noise = false;
@@ -44,12 +46,14 @@ void declare(CLI::App& app, Options& options) {
     app.add_option("--budget", options.budget_seconds, "seconds for the whole run, roughly");
     app.add_option("--ranks", options.ranks, "numbers of ranks")->delimiter(',');
     app.add_option("--collectives", options.tasks,
-                   "which collectives; scan, exscan, allgather_v, reduce_scatter_v and "
-                   "all_to_all_v only if they are named")
+                   "which collectives; those of --further only if they are named")
         ->delimiter(',');
     app.add_option("--sizes", options.sizes, "bytes of one rank's input")->delimiter(',');
     app.add_option("--contenders", options.contenders, "who takes part")->delimiter(',');
     app.add_flag("--quick", options.quick, "warm buffers only, in about two minutes");
+    app.add_flag("--further", options.further,
+                 "scans, counts that differ, and messages, warm buffers only; with --quick in "
+                 "about two minutes");
     app.add_flag("--sweep", options.sweep, "odd sizes, two ranks unless --ranks says otherwise");
     app.add_option("--noise", options.noise,
                    "numbers of busy processes to measure beside, warm buffers only")
@@ -64,14 +68,15 @@ void declare(CLI::App& app, Options& options) {
 
 Choice choice_of(const Options& options) {
     Choice choice;
-    choice.cold = !options.quick && !options.sweep && options.noise.empty();
-    choice.limits = !options.sweep && options.noise.empty();
+    choice.cold = !options.quick && !options.further && !options.sweep && options.noise.empty();
+    choice.limits = !options.further && !options.sweep && options.noise.empty();
     if (!options.noise.empty()) {
         choice.noise = options.noise;
         choice.uneven = true;
     }
     choice.sizes = options.sweep ? sweep_sizes() : table_sizes();
     if (options.sweep) choice.ranks = {2};
+    if (options.further) choice.tasks.assign(kFurtherTasks.begin(), kFurtherTasks.end());
     if (!options.ranks.empty()) choice.ranks = options.ranks;
     if (!options.sizes.empty()) choice.sizes = options.sizes;
     if (!options.tasks.empty()) choice.tasks.clear();
@@ -103,6 +108,7 @@ struct Page {
 
 Page page_of(const Options& options) {
     if (options.sweep) return {"sweep", sweep_report};
+    if (options.further) return {"further", further_report};
     if (!options.noise.empty()) return {"noise", noise_report};
     return {"results", full_report, true};
 }

@@ -41,7 +41,7 @@ void set_count(Collective& collective, std::uint64_t count, int nranks) {
     collective.count = count;
     if (!facts_of(collective.kind).is_counted()) return;
     collective.count = 0;
-    collective.counts.assign(static_cast<std::size_t>(nranks * nranks),
+    collective.counts.assign(table_entries(collective.kind, nranks),
                              static_cast<std::int64_t>(count));
 }
 

@@ -82,6 +82,14 @@ Operation MpiContender::bind(const Job& job) {
                 MPI_Recv(out, count, MPI_FLOAT, peer, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
                 if (rank_ > peer) MPI_Send(in, count, MPI_FLOAT, peer, 0, MPI_COMM_WORLD);
             };
+        case Task::stream:
+            return [=, this, peer = partner_of(rank_)](std::uint64_t) {
+                if (rank_ < peer) {
+                    MPI_Send(in, count, MPI_FLOAT, peer, 0, MPI_COMM_WORLD);
+                } else {
+                    MPI_Recv(out, count, MPI_FLOAT, peer, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+                }
+            };
         case Task::neighbours: return bind_neighbours(job);
         case Task::barrier: return [=](std::uint64_t) { MPI_Barrier(MPI_COMM_WORLD); };
         default: throw std::runtime_error("not for MPI: " + std::string(name(job.task)));

@@ -36,7 +36,8 @@ float expected(const Job& job, int rank, int nranks, std::size_t index) {
         case Task::all_to_all:
         case Task::all_to_all_v: return given(static_cast<int>(index / block), own + index % block);
         case Task::broadcast: return given(0, index);
-        case Task::ping_pong: return given(partner_of(rank), index);
+        case Task::ping_pong:
+        case Task::stream: return given(partner_of(rank), index);
         case Task::neighbours:
             return given(index < block ? left_of(rank, nranks) : right_of(rank, nranks),
                          index % block);
@@ -57,6 +58,8 @@ void fill_input(const Job& job, int rank) {
 std::string find_wrong(const Job& job, int rank, int nranks) {
     // The root of a broadcast keeps its input where it is.
     if (job.task == Task::broadcast && rank == 0) return {};
+    // Who sends gets nothing.
+    if (job.task == Task::stream && rank < partner_of(rank)) return {};
     // Rank 0 of an exscan gets nothing.
     if (job.task == Task::exscan && rank == 0) return {};
     // An odd step: it looks at every residue of the pattern and of the vectors.

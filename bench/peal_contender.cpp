@@ -62,6 +62,10 @@ Operation PrivateContender::bind(const Job& job) {
                 comm_.recv(out, peer);
                 if (rank() > peer) comm_.send(in, peer);
             };
+        case Task::stream:
+            return [=, this, peer = partner_of(rank())](std::uint64_t) {
+                rank() < peer ? comm_.send(in, peer) : comm_.recv(out, peer);
+            };
         case Task::neighbours:
             return [=, this](std::uint64_t) {
                 const auto from_left = out.first(in.size()), from_right = out.last(in.size());

@@ -6,17 +6,25 @@
 namespace peal::bench {
 namespace {
 
-constexpr std::array<std::string_view, 17> kNames = {
-    "allreduce",    "reduce_scatter", "allgather",  "broadcast",   "all_to_all",
-    "barrier",      "scan",           "exscan",     "allgather_v", "reduce_scatter_v",
-    "all_to_all_v", "ping_pong",      "neighbours", "handoff",     "copy",
-    "add",          "uneven"};
+constexpr std::array<std::string_view, 18> kNames = {"allreduce",    "reduce_scatter",
+                                                     "allgather",    "broadcast",
+                                                     "all_to_all",   "barrier",
+                                                     "scan",         "exscan",
+                                                     "allgather_v",  "reduce_scatter_v",
+                                                     "all_to_all_v", "ping_pong",
+                                                     "stream",       "neighbours",
+                                                     "handoff",      "copy",
+                                                     "add",          "uneven"};
 
 std::size_t divide_up(std::size_t amount, std::size_t by) { return (amount + by - 1) / by; }
 
 }  // namespace
 
 std::string_view name(Task task) { return kNames[static_cast<std::size_t>(task)]; }
+
+bool is_further(Task task) {
+    return std::find(kFurtherTasks.begin(), kFurtherTasks.end(), task) != kFurtherTasks.end();
+}
 
 std::optional<Task> task_from(std::string_view name) {
     const auto found = std::find(kNames.begin(), kNames.end(), name);
@@ -35,6 +43,7 @@ Shape shape_of(Task task, std::size_t bytes, int nranks) {
         case Task::scan:
         case Task::exscan:
         case Task::ping_pong:
+        case Task::stream:
         case Task::copy: return {elements, elements, elements};
         case Task::add: return {elements, 2 * elements, elements};
         case Task::neighbours: return {elements, elements, 2 * elements};

@@ -24,6 +24,7 @@ enum class Task : std::uint8_t {
     reduce_scatter_v,  // with equal counts, as reduce_scatter
     all_to_all_v,      // with equal counts that each rank knows of its own pieces only
     ping_pong,         // ranks 2k and 2k + 1 send each other a message, one after the other
+    stream,            // ranks 2k send to ranks 2k + 1, message after message
     neighbours,        // in a ring: a message to each neighbour, and one from it
     handoff,           // a cache line goes from one process to another
     copy,              // every rank copies its own memory at the same time
@@ -35,10 +36,11 @@ inline constexpr std::array kCollectiveTasks = {Task::allreduce,  Task::reduce_s
                                                 Task::allgather,  Task::broadcast,
                                                 Task::all_to_all, Task::barrier};
 
-// These are measured when they are asked for by name.
+// What else a program ported from MPI calls: measured by themselves, or when they are named.
 inline constexpr std::array kFurtherTasks = {
     Task::scan,         Task::exscan,    Task::allgather_v, Task::reduce_scatter_v,
-    Task::all_to_all_v, Task::ping_pong, Task::neighbours};
+    Task::all_to_all_v, Task::ping_pong, Task::stream,      Task::neighbours};
+bool is_further(Task task);
 
 std::string_view name(Task task);
 std::optional<Task> task_from(std::string_view name);

@@ -15,7 +15,7 @@ add_library(peal::peal ALIAS peal)
 target_compile_features(peal PUBLIC cxx_std_20)
 target_include_directories(peal PUBLIC $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/include>
                                        $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
-target_link_libraries(peal PUBLIC fmt::fmt Threads::Threads PRIVATE hwy::hwy ${CMAKE_DL_LIBS})
+target_link_libraries(peal PUBLIC fmt::fmt Threads::Threads PRIVATE hwy::hwy ${PEAL_HOSTS_LIBRARIES} ${CMAKE_DL_LIBS})
 
 set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/peal)
 configure_package_config_file(cmake/pealConfig.cmake.in ${PROJECT_BINARY_DIR}/pealConfig.cmake
@@ -43,7 +43,9 @@ set(peal_pc_libs -pthread)
 if(NOT BUILD_SHARED_LIBS)
     set(peal_pc_requires "fmt libhwy")
     set(peal_pc_requires_private "")
-    string(APPEND peal_pc_libs " -l${CMAKE_DL_LIBS}")
+    foreach(library IN LISTS PEAL_HOSTS_LIBRARIES CMAKE_DL_LIBS)
+        string(APPEND peal_pc_libs " -l${library}")
+    endforeach()
 endif()
 configure_file(cmake/peal.pc.in ${PROJECT_BINARY_DIR}/peal.pc @ONLY)
 install(FILES ${PROJECT_BINARY_DIR}/peal.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
@@ -64,9 +66,14 @@ install(FILES ${PROJECT_BINARY_DIR}/pealConfig.cmake ${PROJECT_BINARY_DIR}/pealC
         DESTINATION ${package_dir})
 
 if(PEAL_TESTS)
+    set(installed_python "")
+    if(TARGET peal_python)
+        set(installed_python ${PEAL_PYTHON_EXECUTABLE})
+    endif()
     add_test(NAME install.consumer
              COMMAND ${CMAKE_COMMAND} -D BUILD_DIR=${PROJECT_BINARY_DIR}
                      -D GENERATOR=${CMAKE_GENERATOR} -D COMPILER=${CMAKE_CXX_COMPILER}
                      -D SANITIZE=${PEAL_SANITIZE} -D LIBDIR=${CMAKE_INSTALL_LIBDIR}
+                     -D PYTHON=${installed_python}
                      -P ${PROJECT_SOURCE_DIR}/tests/install/run.cmake)
 endif()

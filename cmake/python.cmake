@@ -28,7 +28,7 @@ target_link_options(peal_python PRIVATE -Wl,--exclude-libs,ALL) # nothing of it 
 target_compile_options(peal_python PRIVATE $<$<CONFIG:Release>:-O1>)
 set_target_properties(peal_python PROPERTIES OUTPUT_NAME _peal CXX_VISIBILITY_PRESET hidden
                                              LIBRARY_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/python/peal)
-peal_unity(peal_python 4)
+peal_unity(peal_python 8)
 
 # What is written in Python is linked to, so that a change needs no build.
 file(GLOB_RECURSE python_files CONFIGURE_DEPENDS RELATIVE ${PROJECT_SOURCE_DIR}/python

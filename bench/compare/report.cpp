@@ -8,4 +8,9 @@ std::string full_report(const Results& results, const Choice& choice) {
            ratio_tables(results, choice);
 }
 
+std::string further_report(const Results& results, const Choice& choice) {
+    return conditions(results) + further_bounds_table(results, choice) +
+           ratio_tables(results, choice);
+}
+
 }  // namespace peal::bench

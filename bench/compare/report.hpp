@@ -12,6 +12,9 @@ namespace peal::bench {
 // Conditions, limits of the machine, the bounds with pass or miss, ratios and times.
 std::string full_report(const Results& results, const Choice& choice);
 
+// The same for what else programs call: scans, counts that differ, messages.
+std::string further_report(const Results& results, const Choice& choice);
+
 // Times over odd sizes, and where the time jumps.
 std::string sweep_report(const Results& results, const Choice& choice);
 
@@ -25,6 +28,7 @@ std::string plot(const Results& results, const Choice& choice);
 std::string conditions(const Results& results);
 std::string limits_table(const Results& results, const Choice& choice);
 std::string bounds_table(const Results& results);
+std::string further_bounds_table(const Results& results, const Choice& choice);
 std::string ratio_tables(const Results& results, const Choice& choice);
 
 // Replaces what stands between "<!-- SECTION begin -->" and "<!-- SECTION end -->" in the file.

@@ -3,8 +3,6 @@
 
 #include <unistd.h>
 
-#include <algorithm>
-
 namespace peal::bench {
 namespace {
 
@@ -92,10 +90,6 @@ std::string filled_in(std::string word, const std::string& directory, int nranks
         word.replace(at, kDirectory.size(), directory);
     }
     return word;
-}
-
-bool is_further(Task task) {
-    return std::find(kFurtherTasks.begin(), kFurtherTasks.end(), task) != kFurtherTasks.end();
 }
 
 Words gloo_ways(Task task, std::size_t bytes) {

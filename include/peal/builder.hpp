@@ -96,6 +96,10 @@ public:
     void Store(const ExprPtr& tile, const ExprPtr& memory, const ExprPtr& offset);
     void RemoteStore(const ExprPtr& tile, const ExprPtr& window, const ExprPtr& peer,
                      const ExprPtr& offset);
+    // From own memory to a peer's window; complete at the next Fence().
+    void PutLater(const ExprPtr& window, const ExprPtr& peer, const ExprPtr& offset,
+                  const ExprPtr& src, const ExprPtr& src_offset, const ExprPtr& count);
+    void Fence();
     void Copy(const ExprPtr& dst, const ExprPtr& dst_offset, const ExprPtr& src,
               const ExprPtr& src_offset, const ExprPtr& count);
     void Notify(const ExprPtr& signal, const ExprPtr& peer, const ExprPtr& cell,

@@ -298,5 +298,8 @@ struct ProofAnswer {
     bool from_store = false;
 };
 ProofAnswer check_once(const std::vector<CheckStage>& stages, const CheckOptions& options = {});
+// The same under both orders of memory, where they make a difference: what is proved under both has
+// `any_order`, and what is proved under `drained` alone has not.
+ProofAnswer check_orders_once(const std::vector<CheckStage>& stages, CheckOptions options = {});
 
 }  // namespace peal

@@ -35,11 +35,16 @@ struct Recipe {
     std::string_view signals;  // notifies per rank
     std::string_view order;    // of the reduction
     Reuse reuse;
+    bool has_lanes = false;  // the lanes of a rank share its work; L is their number
 };
 const std::vector<Recipe>& recipes(CollectiveKind kind);
 
-// Of a recipe; all that `auto` stands for are free at once.
+// Whether the recipe asks for Collective::hosts.
+bool knows_hosts(CollectiveKind kind, std::string_view recipe);
+
+// Of a recipe; all that `auto` stands for are free at once, and have one lane.
 Reuse reuse_of(CollectiveKind kind, std::string_view recipe);
+bool has_lanes(CollectiveKind kind, std::string_view recipe);
 
 // Where input and result are.
 enum class Placement : std::uint8_t {
@@ -60,6 +65,7 @@ std::string_view name(Placement placement);
 bool offers(CollectiveKind kind, std::string_view recipe, Placement placement);
 
 inline constexpr std::uint64_t kDefaultStageBytes = 1 << 20;
+inline constexpr int kDefaultLanes = 2;
 
 // A collective with everything that has to be the same on all ranks.
 //
@@ -78,7 +84,17 @@ struct Collective {
     std::vector<std::int64_t> sent_at, received_at;
     Placement placement = Placement::separate;
     std::uint64_t stage_bytes = 0;  // of a pipeline: bytes of `data`; 0: kDefaultStageBytes
+    // The host of each rank, by numbers that mean nothing but "the same": for recipes that know
+    // hosts. Others leave it alone.
+    std::vector<std::int64_t> hosts;
+    // Of a recipe whose window is free later: `data` has as many parts, and calls take them in
+    // turn. With one, whoever calls keeps several windows.
+    int sets = 1;
+    int lanes = 0;  // of a recipe with lanes; 0: kDefaultLanes, and 1 of all others
 };
+
+// How many lanes its plans have.
+int lanes_of(const Collective& collective);
 
 // How many counts there are; 0 where no table says how much.
 std::size_t table_entries(CollectiveKind kind, int nranks);

@@ -194,7 +194,9 @@ public:
     // have ended: 0 if every body returned. An exception that leaves a body is printed and ends its
     // process with status 1 or 2; a signal counts as 128 + its number. When a rank dies the others
     // get an error, and are killed if they do not end then.
-    static int fork(int n, const std::function<void(Communicator&)>& body);
+    // `started` is called when all of them run, by the parent, before it waits.
+    static int fork(int n, const std::function<void(Communicator&)>& body,
+                    const std::function<void()>& started = {});
 
     // Runs `body` in n threads of this process, one rank each. Rethrows the first exception.
     static void threads(int n, const std::function<void(Communicator&)>& body);
@@ -656,6 +658,7 @@ public:
     PreparedKernel prepare(KernelAt kernel, std::span<const KernelArgument> arguments);
 
 private:
+    friend struct comm::Inside;
     Communicator(std::shared_ptr<comm::Seat> seat, std::shared_ptr<comm::Desk> desk);
     WindowMemory allocate(std::uint64_t n, std::uint64_t bytes_each, CallSite at);
 

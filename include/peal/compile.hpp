@@ -20,8 +20,6 @@
 
 namespace peal {
 
-inline constexpr int kMaxLanes = 1024;  // of a rank
-
 struct CompileOptions {
     bool fuse = true;
     // How many things a rank does at once: the kernel is carried out once for each of them, with
@@ -52,6 +50,7 @@ Plan fuse(Plan plan);
 // lowered text becomes the source that instructions refer to.
 std::vector<Plan> compile(const ir::Program& program, std::string_view kernel,
                           const Bindings& bindings, int nranks, const CompileOptions& options = {});
+// With as many lanes as the collective says.
 std::vector<Plan> compile(const Collective& collective, int nranks,
                           const CompileOptions& options = {});
 

@@ -83,6 +83,7 @@ struct DriverDomain {
 // What was found out about the kernels that ran, each sequence of tasks once.
 struct DriverSummary {
     int proved = 0;
+    int proved_if_drained = 0;  // of these: only if a store that a pipe has drained is seen by all
     int refuted = 0;
     int undecided = 0;
 };

@@ -7,6 +7,8 @@
 namespace peal {
 
 inline constexpr int kMaxRanks = 1024;
+inline constexpr int kMaxSets = 16;     // that calls of a collective take in turn
+inline constexpr int kMaxLanes = 1024;  // of a rank
 
 // Of the machines that Peal runs on. A signal cell has a line of its own unless a kernel packs
 // them.

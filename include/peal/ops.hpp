@@ -93,7 +93,11 @@ inline constexpr std::string_view kRemoteStore =
     "pld.tile.remote_store";  // (tile, window, peer, offset)
 inline constexpr std::string_view kPut =
     "pld.tensor.put";  // (window, peer, offset, src, src_offset, count)
-// The same, added elementwise and atomically to what is there: several ranks may do so at once.
+// The same, complete at the next fence of this rank, or at the end of the call: until then the
+// source must stay as it is, and nobody may touch the destination.
+inline constexpr std::string_view kPutLater =
+    "pld.tensor.put_later";  // (window, peer, offset, src, src_offset, count)
+// As put, added elementwise and atomically to what is there: several ranks may do so at once.
 inline constexpr std::string_view kRemoteAdd =
     "pld.tile.remote_add";  // (tile, window, peer, offset)
 inline constexpr std::string_view kPutAdd =
@@ -109,6 +113,8 @@ inline constexpr std::string_view kGeneration =
     "pld.system.generation";  // (signal) -> index: its generation
 inline constexpr std::string_view kAdvance =
     "pld.system.advance";  // (signal, by): generation += by
+// Goes on when all that this rank has put later is complete.
+inline constexpr std::string_view kFence = "pld.system.fence";  // ()
 
 // A condition on sizes and ranks, checked when the plan is made.
 inline constexpr std::string_view kRequire = "pld.system.require";  // (left, right) cmp=eq|ge|...

@@ -96,6 +96,8 @@ struct TracedTask {
     // Which memory each of their buffers is. The signals of a window are its words: cell i is at
     // byte 4 i of it.
     std::vector<std::size_t> memory_of;
+    // Bytes of the memories that the shim creates, by rank. They come behind those of the task.
+    std::vector<std::vector<std::uint64_t>> created;
 };
 
 // By rank; who has no task does nothing. Those who have one are given the same memories, but for

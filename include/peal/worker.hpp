@@ -71,12 +71,20 @@ struct WorkerOptions {
     static constexpr int kMaxDevices = 256;
 };
 
+// What a worker has proved of a kernel.
+struct KernelProof {
+    std::string kernel;
+    int ranks = 0;
+    bool any_calls = false;  // otherwise three
+    bool any_order = false;  // otherwise if what a pipe has drained is visible to all: `drained`
+};
+
 class Worker {
 public:
     // Starts the devices. Throws Error(usage) for options that cannot be, before anything is
     // started, and Error(resource) when the machine says no or the deadline passes.
     explicit Worker(WorkerOptions options);
-    ~Worker();  // close(), without its error
+    ~Worker();  // close(); its error goes to stderr
     Worker(Worker&&) noexcept;
     Worker& operator=(Worker&&) noexcept;
 
@@ -141,6 +149,9 @@ public:
     // As wait(), at most so long: false if there are tasks that are not over yet.
     bool wait_for(std::chrono::nanoseconds limit);
 
+    // With `check`, what has been proved so far, in that order.
+    std::vector<KernelProof> proofs() const;
+
     // ---- the end, and a new start
 
     // New devices after a failure (or without one), with the memory of tensors as it is and every
@@ -150,7 +161,9 @@ public:
 
     // Waits for all tasks, until the deadline; what is not over then fails. Ends the devices, and
     // leaves nothing behind but the memory of tensors that are still held. Any number of calls. In
-    // a host task it returns at once and the rest happens when the task is over.
+    // a host task it returns at once and the rest happens when the task is over. A host task that
+    // has not returned by then is left to itself: Error(wrong) names it, and what its function
+    // refers to must last until it returns.
     void close();
 
     // ---- what happened

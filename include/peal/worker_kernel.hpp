@@ -11,6 +11,7 @@
 #include <variant>
 #include <vector>
 
+#include "peal/check.hpp"
 #include "peal/collective.hpp"
 #include "peal/compile.hpp"
 #include "peal/ir.hpp"
@@ -48,6 +49,14 @@ public:
 
     const std::string& name() const;
 
+    // The same kernel, of which these windows hold something when a call begins: the host or an
+    // earlier task has put it there. A worker that proves it counts on that. Error(usage) when it
+    // is submitted and has no such window.
+    DeviceKernel holding(std::vector<Held> windows) const;
+    // The same kernel, whose calls whoever submits them has proved, as a part of whole runs: no
+    // worker proves it by itself. See record_proved_run().
+    DeviceKernel proved_in_runs() const;
+
     // The windows that it needs on each of n ranks, in the order of its parameters. Only for
     // kernels whose sizes do not depend on arguments: a collective, plans, or a program with all
     // its bindings; otherwise Error(usage).
@@ -56,7 +65,14 @@ public:
 private:
     friend struct worker::Inside;
     std::shared_ptr<worker::KernelSource> source_;
+    std::vector<Held> holds_;
+    bool is_proved_in_runs_ = false;
 };
+
+// Such a run is about to be submitted: these calls one after the other, `once` each time on zeroed
+// windows, or again and again, each time when all have returned from the one before. In builds for
+// tests it is written down, and proved after them; in others this does nothing.
+void record_proved_run(const std::vector<CheckStage>& stages, bool once);
 
 // One argument of a task.
 class Argument {

@@ -25,7 +25,7 @@ enum class TaskState : std::uint8_t {
 };
 
 // A handle: copies refer to the same task. It may outlive the worker. One that was made without a
-// task is over, and has no number or name.
+// task is over; its number is 0, and it has no name.
 class Task {
 public:
     Task() = default;

@@ -15,7 +15,7 @@
 namespace pto::orchestration {
 
 // Changes with the layout of what follows.
-inline constexpr std::uint32_t kVersion = 1;
+inline constexpr std::uint32_t kVersion = 2;
 
 // A place in the shim's source. As a default argument, current() is where the call stands.
 struct Where {
@@ -43,7 +43,8 @@ struct Submission {
 // or has reported a fatal error.
 struct Host {
     void (*submit)(const Submission& submission) = nullptr;
-    std::uint64_t (*create)(std::uint64_t bytes, const Where& where) = nullptr;  // an address
+    // An address.
+    std::uint64_t (*create)(std::uint64_t bytes, DataType type, const Where& where) = nullptr;
     void (*refuse)(const char* words, const Where& where) = nullptr;
 };
 
@@ -130,23 +131,33 @@ inline ChipTensor from_tensor_arg(const ChipTensor& tensor, bool manual_dep = fa
 class TensorCreateInfo {
 public:
     TensorCreateInfo(const std::uint32_t shapes[], std::uint32_t ndims,
-                     DataType dtype = DataType::FLOAT32, bool manual_dep = false)
-        : tensor_{} {
+                     DataType dtype = DataType::FLOAT32, bool manual_dep = false,
+                     const pto::orchestration::Where& where = pto::orchestration::Where::current())
+        : tensor_{}, where_(where) {
         tensor_.dtype = dtype;
         tensor_.manual_dep = manual_dep ? 1 : 0;
         tensor_.address_space = AddressSpace::DEVICE;
         tensor_.be_row_major(shapes, ndims);
     }
 
-    ChipTensor make(const pto::orchestration::Where& where) const {
+    template <class T>
+    void set_initial_value(T /*value*/, const pto::orchestration::Where& where =
+                                            pto::orchestration::Where::current()) {
+        pto::orchestration::host().refuse(
+            "a tensor that is created with a value is not supported; write it with a kernel",
+            where);
+    }
+
+    ChipTensor make() const {
         ChipTensor made = tensor_;
         made.buffer.size = made.nbytes();
-        made.buffer.addr = pto::orchestration::host().create(made.buffer.size, where);
+        made.buffer.addr = pto::orchestration::host().create(made.buffer.size, made.dtype, where_);
         return made;
     }
 
 private:
     ChipTensor tensor_;
+    pto::orchestration::Where where_;
 };
 
 struct PTO2TaskId {
@@ -236,6 +247,7 @@ public:
     void reset() { clear(); }
     // Core tasks run one after the other, in the order in which they were submitted.
     void set_dependencies(const PTO2TaskId* /*ids*/, std::uint32_t /*count*/) {}
+    void set_allow_early_resolve(bool /*allowed*/) {}
 
     TaskOutputTensors submit(std::int32_t function, const pto::orchestration::Where& where) const {
         static std::uint64_t last = 0;
@@ -245,7 +257,7 @@ public:
         const ChipTensor* list[kMostTensors];
         for (std::uint32_t i = 0; i < tensor_count_; ++i) {
             const Slot& slot = slots_[i];
-            list[i] = slot.tensor ? slot.tensor : &made.add(slot.create->make(where));
+            list[i] = slot.tensor ? slot.tensor : &made.add(slot.create->make());
         }
         pto::orchestration::Submission task;
         task.function = function;
@@ -287,6 +299,16 @@ private:
     std::uint32_t tensor_count_ = 0, scalar_count_ = 0;
 };
 
+// With dependencies of its own, which the order of submission satisfies.
+template <std::uint32_t N = 16>
+class CoreTaskArgsWithDeps : public CoreTaskArgs {
+public:
+    template <class... Ids>
+    void add_dep(Ids... /*ids*/) {}
+    template <class... Ids>
+    void add_dep_wait(Ids... /*ids*/) {}
+};
+
 using Arg = CoreTaskArgs;  // its names in older shims
 using L0TaskArgs = CoreTaskArgs;
 
@@ -297,6 +319,34 @@ inline TaskOutputTensors rt_submit_aiv_task(
     std::int32_t function, const CoreTaskArgs& args,
     const pto::orchestration::Where& where = pto::orchestration::Where::current()) {
     return args.submit(function, where);
+}
+
+// Kernels that run together on the cores of a block; -1: none. Peal has one vector core.
+struct MixedKernels {
+    std::int32_t aic_kernel_id = -1;
+    std::int32_t aiv0_kernel_id = -1;
+    std::int32_t aiv1_kernel_id = -1;
+};
+inline TaskOutputTensors rt_submit_task(
+    const MixedKernels& kernels, const CoreTaskArgs& args,
+    const pto::orchestration::Where& where = pto::orchestration::Where::current()) {
+    if (kernels.aic_kernel_id >= 0 || kernels.aiv1_kernel_id >= 0) {
+        pto::orchestration::host().refuse(
+            "several kernels in one task are not supported: expected aiv0_kernel_id alone", where);
+    }
+    return args.submit(kernels.aiv0_kernel_id, where);
+}
+
+// Order only, which tasks have anyway.
+inline TaskOutputTensors rt_submit_dummy_task(const CoreTaskArgs& /*args*/) { return {}; }
+
+// Tensors without a kernel.
+template <class... Infos>
+TaskOutputTensors alloc_tensors(const Infos&... infos) {
+    TaskOutputTensors made;
+    static_assert(sizeof...(infos) <= TaskOutputTensors::kMost);
+    (made.add(infos.make()), ...);
+    return made;
 }
 
 inline ChipTensor make_tensor_external(void* address, const std::uint32_t shapes[],
@@ -324,9 +374,17 @@ T get_tensor_data(const ChipTensor& /*tensor*/, std::uint32_t /*ndims*/,
     return T();
 }
 
+template <class T>
+void set_tensor_data(
+    const ChipTensor& /*tensor*/, std::uint32_t /*ndims*/, const std::uint32_t /*indices*/[],
+    T /*value*/, const pto::orchestration::Where& where = pto::orchestration::Where::current()) {
+    pto::orchestration::host().refuse("not traceable: set_tensor_data writes into a tensor", where);
+}
+
 // A block: memory that is created in it may go at its end.
 enum class PTO2ScopeMode { AUTO, MANUAL };
 #define PTO2_SCOPE(...) if (true)
+#define PTO2_SCOPE_GUARD(...) static_cast<void>(0)
 
 inline constexpr int PTO2_ERROR_INVALID_ARGS = 5;
 inline constexpr int PTO2_ERROR_EXPLICIT_ORCH_FATAL = 9;

@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 import os
-import pickle
 import signal
 import sys
 from collections.abc import Callable
@@ -23,7 +22,7 @@ def spawn(ranks: int, function: Callable[..., Result], *args: Any) -> list[Resul
     The processes are forked, so that the function and its arguments may be anything; what it
     returns must be something that pickle knows. When a rank raises an exception or dies, the others
     get an error, and are killed if they do not end then; the exception of that rank is raised here.
-    Other threads of this program rest meanwhile.
+    Other threads of this program go on meanwhile, and Ctrl-C ends the ranks.
     """
     files = [os.memfd_create(f"peal-rank-{rank}") for rank in range(ranks)]
 
@@ -52,6 +51,8 @@ def spawn(ranks: int, function: Callable[..., Result], *args: Any) -> list[Resul
 
 
 def _write(file: int, is_fine: bool, value: object) -> None:
+    import pickle
+
     try:
         data = pickle.dumps((is_fine, value))
     except Exception as trouble:
@@ -68,6 +69,8 @@ def _read(file: int) -> tuple[bool | None, Any]:
         data = stream.read()
     if not data:
         return None, None
+    import pickle
+
     outcome: tuple[bool, Any] = pickle.loads(data)
     return outcome
 

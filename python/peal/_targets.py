@@ -3,10 +3,7 @@
 
 from __future__ import annotations
 
-import html
-import json
 import os
-import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, SupportsIndex, Union
 
@@ -27,12 +24,18 @@ class Step:
         self.instruction: int = facts["instruction"]
         self.text: str = facts["text"]
         self.source: str = facts["source"]
-        found = re.match(r"(.*?):(\d+): ", self.source)
-        self.file: str = found.group(1) if found else ""
-        self.line: int = int(found.group(2)) if found else 0
+        self.file, self.line = _place_in(self.source)
 
     def __repr__(self) -> str:
         return f"<{self.text}>"
+
+
+def _place_in(source: str) -> tuple[str, int]:
+    """Of "file.peal:12: text": the file and the line."""
+    import re
+
+    found = re.match(r"(.*?):(\d+): ", source)
+    return (found.group(1), int(found.group(2))) if found else ("", 0)
 
 
 class Violation:
@@ -75,6 +78,8 @@ class Report:
     @property
     def results(self) -> list[dict[str, Any]]:
         """What `peal check --json` prints, as Python has it."""
+        import json
+
         results: list[dict[str, Any]] = json.loads(self._json)
         return results
 
@@ -89,7 +94,9 @@ class Report:
 
     def html(self) -> str:
         """The report as a page of its own."""
-        title = html.escape(self.text.split("\n", 1)[0] if self._svg == "" else self.verdict)
+        from html import escape
+
+        title = escape(self.text.split("\n", 1)[0] if self._svg == "" else self.verdict)
         return (
             "<!doctype html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">"
             f"<title>{title}</title></head>\n<body>{self._repr_html_()}</body></html>\n"
@@ -103,7 +110,9 @@ class Report:
         return self
 
     def _repr_html_(self) -> str:
-        return f"<pre>{html.escape(self.text)}</pre>{self._svg}"
+        from html import escape
+
+        return f"<pre>{escape(self.text)}</pre>{self._svg}"
 
     def __str__(self) -> str:
         return self.text

@@ -46,7 +46,8 @@ void CallSequence::add_alternating(std::vector<Plan> plans, std::optional<Meanin
 void CallSequence::add(const Collective& collective, std::vector<Plan> plans) {
     const auto nranks = static_cast<int>(plans.size());
     Meaning meaning = meaning_of(collective, plans);
-    if (reuse_of(collective.kind, collective.recipe) == Reuse::at_once) {
+    const bool takes_turns = collective.sets > 1;  // by itself
+    if (takes_turns || reuse_of(collective.kind, collective.recipe) == Reuse::at_once) {
         return add(std::move(plans), std::move(meaning));
     }
     add(std::move(plans), std::move(meaning), ".0");

@@ -134,3 +134,15 @@ peal::ProofAnswer peal::check_once(const std::vector<CheckStage>& stages,
                                    const CheckOptions& options) {
     return checker::found_or_checked(stages, options);
 }
+
+peal::ProofAnswer peal::check_orders_once(const std::vector<CheckStage>& stages,
+                                          CheckOptions options) {
+    options.order = MemoryOrder::drained;
+    ProofAnswer answer = check_once(stages, options);
+    if (answer.report.verdict != Verdict::proved || answer.report.any_order) return answer;
+    options.order = MemoryOrder::fenced;
+    const ProofAnswer fenced = check_once(stages, options);
+    answer.report.any_order = fenced.report.verdict == Verdict::proved;
+    answer.from_store &= fenced.from_store;
+    return answer;
+}

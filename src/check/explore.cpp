@@ -26,7 +26,8 @@ public:
           meter_(meter),
           stepper_(model, meter),
           layout_(stepper_.program(), stepper_.has_contents()),
-          states_(layout_.words()) {}
+          states_(layout_.words()),
+          packed_(stepper_.program().tracks().size() * layout_.words()) {}
 
     // What goes wrong first, if anything does.
     std::optional<Finding> run() {
@@ -76,9 +77,7 @@ private:
     };
 
     void pack(const State& state, AgentId mover) {
-        const std::size_t words = layout_.words();
-        packed_.resize((reached_.size() + 1) * words);
-        std::uint64_t* packed = packed_.data() + reached_.size() * words;
+        std::uint64_t* packed = packed_.data() + reached_.size() * layout_.words();
         layout_.pack(state, packed);
         reached_.push_back({states_.hash(packed), mover});
         states_.prefetch(reached_.back().hash);

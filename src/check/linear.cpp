@@ -197,7 +197,7 @@ std::vector<Shown> show(const Model& model, std::vector<Finding> findings, std::
 
 // A run of its own, round by round, until it is clear that all later rounds are like the last. What
 // is wrong is left to the run that goes through all calls as they come.
-LinearResult look_for_repetition(const Model& model, Meter& meter) {
+LinearResult run_until_it_repeats(const Model& model, Meter& meter) {
     const auto round = static_cast<std::uint32_t>(model.stages->size());
     const std::uint32_t turns = model.turn_rounds;  // rounds that are compared as one
     LinearResult result;
@@ -222,13 +222,21 @@ LinearResult look_for_repetition(const Model& model, Meter& meter) {
 
 }  // namespace
 
+LinearResult look_for_repetition(const Model& model, Meter& meter) {
+    const std::uint64_t bytes = CausalRun::bytes_for(model);
+    meter.hold(bytes);
+    LinearResult result = run_until_it_repeats(model, meter);
+    meter.release(bytes);
+    return result;
+}
+
 LinearResult check_linear(const Model& model, const CheckOptions& options, Meter& meter) {
     const std::uint64_t bytes = CausalRun::bytes_for(model);
     meter.hold(bytes);
     LinearResult result;
     const bool has_rounds =
         model.calls >= std::uint64_t{kRoundsToCompare} * model.turn_rounds * model.stages->size();
-    if (options.any_calls && has_rounds) result = look_for_repetition(model, meter);
+    if (options.any_calls && has_rounds) result = run_until_it_repeats(model, meter);
     if (result.repeats && !options.explain) {
         meter.release(bytes);
         return result;

@@ -34,4 +34,7 @@ struct LinearResult {
 
 LinearResult check_linear(const Model& model, const CheckOptions& options, Meter& meter);
 
+// Of two rounds or more, whether they show that all are alike and right. If not, nothing is said.
+LinearResult look_for_repetition(const Model& model, Meter& meter);
+
 }  // namespace peal::checker

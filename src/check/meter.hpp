@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include "peal/check.hpp"
+#include "peal/watch.hpp"
 
 namespace peal::checker {
 
@@ -53,6 +54,7 @@ private:
 
     void look() {
         done_ = 0;
+        Watch::look_up();
         progress_.seconds = seconds();
         if (options_.progress && progress_.seconds - reported_ >= 1) {
             reported_ = progress_.seconds;

@@ -46,6 +46,7 @@ private:
 ProofStore user_proof_store();
 
 using peal::check_once;
+using peal::check_orders_once;
 using peal::ProofAnswer;
 
 // What stands in the user's store for it, if anything does.

@@ -117,8 +117,13 @@ bool Repetition::repeats(std::uint32_t rounds, const CausalRun& run, AccessHisto
     run.describe(drift, now.signals);
     history.describe(model_, run.clocks(), now.accesses);
     now.windows = memory.windows();
+    // Whoever makes so many rounds and no more ends here. (What is run once has no next run.)
+    if (rounds > 1 && !run.ends_right()) {
+        give_up("cells do not end every round where the next one expects them");
+        return false;
+    }
     const bool is_next = rounds_before_ != 0 && rounds_before_ + 1 == rounds;
-    const bool repeats = is_next && holds_the_same(now, terms) && run.ends_right();
+    const bool repeats = is_next && holds_the_same(now, terms);
     if (repeats) count_rounds_that_fit(rounds, run);
     before_ = std::move(now);
     rounds_before_ = rounds;

@@ -30,14 +30,22 @@ public:
     std::size_t words() const { return words_; }
 
     void pack(const State& state, std::uint64_t* words) const {
-        for (std::size_t i = 0; i < words_; ++i) words[i] = 0;
-        for (std::size_t i = 0; i < positions_.size(); ++i) {
-            put(words, positions_[i], state.position[i]);
-        }
+        // Fields come word by word, so each word is put together before it is written.
+        std::uint64_t word = 0, number = 0;
+        const auto put = [&](const Field& field, std::uint64_t value) {
+            if (field.mask == 0) return;
+            if (field.word != number) {
+                words[number++] = word;
+                word = 0;
+            }
+            word |= (value & field.mask) << field.shift;
+        };
+        for (std::size_t i = 0; i < positions_.size(); ++i) put(positions_[i], state.position[i]);
         for (std::size_t i = 0; i < slots_.size(); ++i) {
-            put(words, slots_[i], static_cast<std::uint64_t>(state.slot[i] - least_[i]));
+            put(slots_[i], static_cast<std::uint64_t>(state.slot[i] - least_[i]));
         }
-        put(words, memory_, state.memory);
+        put(memory_, state.memory);
+        words[number] = word;
     }
 
     void unpack(const std::uint64_t* words, State& state) const {
@@ -68,9 +76,6 @@ private:
         const Field field{static_cast<std::uint32_t>(words_ - 1), used_, mask};
         used_ += bits;
         return field;
-    }
-    static void put(std::uint64_t* words, const Field& field, std::uint64_t value) {
-        words[field.word] |= (value & field.mask) << field.shift;
     }
     static std::uint64_t get(const std::uint64_t* words, const Field& field) {
         return words[field.word] >> field.shift & field.mask;

@@ -3,7 +3,8 @@
 // compared whole, so two different ones are never taken for one.
 #pragma once
 
-#include <algorithm>
+#include <sys/mman.h>
+
 #include <cstdint>
 #include <vector>
 
@@ -62,10 +63,25 @@ private:
 
     std::size_t place(std::uint64_t hash) const { return hash & (slots_.size() - 1); }
     bool equal(const std::uint64_t* a, const std::uint64_t* b) const {
-        return std::equal(a, a + words_, b);
+        for (std::size_t i = 0; i < words_; ++i) {
+            if (a[i] != b[i]) return false;
+        }
+        return true;
+    }
+    // Every look-up is somewhere else: in large pages it is found sooner.
+    static std::vector<std::uint64_t> empty_slots(std::size_t count) {
+        constexpr std::uint64_t kLargePage = 2 << 20;
+        std::vector<std::uint64_t> slots;
+        slots.reserve(count);
+        const auto begin = reinterpret_cast<std::uint64_t>(slots.data());
+        const std::uint64_t first = (begin + kLargePage - 1) / kLargePage * kLargePage;
+        const std::uint64_t end = begin + count * sizeof(std::uint64_t);
+        if (first < end) madvise(reinterpret_cast<void*>(first), end - first, MADV_HUGEPAGE);
+        slots.assign(count, kEmpty);
+        return slots;
     }
     void grow() {
-        slots_.assign(slots_.size() * 2, kEmpty);
+        slots_ = empty_slots(slots_.size() * 2);
         for (std::uint32_t i = 0; i < size(); ++i) {
             const std::uint64_t hashed = hash(state(i));
             std::size_t slot = place(hashed);

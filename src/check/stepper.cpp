@@ -13,6 +13,16 @@ Stepper::Stepper(const Model& model, Meter& meter)
     : model_(model), program_(model, meter), memory_(model, program_, meter) {
     has_contents_ = std::any_of(program_.segments().begin(), program_.segments().end(),
                                 [](const Segment& segment) { return segment.has_contents; });
+    for (AgentId agent = 0; agent < program_.tracks().size(); ++agent) {
+        std::vector<std::uint64_t>& watched = watched_.emplace_back();
+        for (const SignalOp& op : program_.tracks()[agent].ops) {
+            watched.push_back(bit_of(agent));
+            for (const Toucher& toucher : program_.touchers(op.cell)) {
+                watched.back() |= bit_of(toucher.agent);
+            }
+        }
+        watched.push_back(0);
+    }
 }
 
 bool Stepper::fail(Finding finding) {
@@ -27,7 +37,7 @@ bool Stepper::start(State& state) {
     for (entered_ = 0; entered_ < state.position.size(); ++entered_) {
         if (!enter(state, entered_)) return false;
     }
-    return settle(state);
+    return settle(state, ~std::uint64_t{0});
 }
 
 bool Stepper::can_step(const State& state, AgentId agent) const {
@@ -134,12 +144,16 @@ Finding Stepper::clash(std::uint32_t first, std::uint32_t second) const {
 
 // ---------------------------------------------------------------------------- steps at once
 
-bool Stepper::settle(State& state) {
-    for (bool moved = true; std::exchange(moved, false);) {
+// Whether a step needs a choice depends on its own agent, and on where those stand who touch its
+// cell; so only steps after whom somebody has moved are looked at again.
+bool Stepper::settle(State& state, std::uint64_t moved) {
+    while (moved != 0) {
+        const std::uint64_t before = std::exchange(moved, 0);
         for (AgentId agent = 0; agent < state.position.size(); ++agent) {
-            while (needs_no_choice(state, agent)) {
+            while ((watched_[agent][state.position[agent]] & (before | moved)) != 0 &&
+                   needs_no_choice(state, agent)) {
                 if (!step(state, agent)) return false;
-                moved = true;
+                moved |= bit_of(agent);
             }
         }
     }
@@ -149,7 +163,6 @@ bool Stepper::settle(State& state) {
 // Nothing that others can do before this step depends on it or prevents it, and nothing that is
 // checked is hidden by taking it now.
 bool Stepper::needs_no_choice(const State& state, AgentId agent) const {
-    if (is_finished(state, agent)) return false;
     const SignalOp& op = next(state, agent);
     if (op.is_wait) return can_pass_for_good(state, op);
     if (!program_.tracks()[agent].quiet[state.position[agent]]) return false;

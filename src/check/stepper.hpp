@@ -31,7 +31,10 @@ public:
     bool can_step(const State& state, AgentId agent) const;
     // One signal op of the agent with the segment behind it, and then all steps that need no
     // choice.
-    bool advance(State& state, AgentId agent) { return step(state, agent) && settle(state); }
+    // From a state where no such step is left.
+    bool advance(State& state, AgentId agent) {
+        return step(state, agent) && settle(state, bit_of(agent));
+    }
     // Nobody can step. False: somebody should, or the cells are not where they should be.
     bool check_end(const State& state);
 
@@ -51,8 +54,11 @@ private:
     bool check_clashes(const State& state, std::uint32_t segment);
     Finding clash(std::uint32_t first, std::uint32_t second) const;
 
-    bool settle(State& state);
+    // Takes all steps that need no choice, where none was left before the agents `moved`.
+    bool settle(State& state, std::uint64_t moved);
     bool needs_no_choice(const State& state, AgentId agent) const;
+    // Agents share bits where there are more than 64: what is looked at in vain does no harm.
+    static std::uint64_t bit_of(AgentId agent) { return std::uint64_t{1} << agent % 64; }
     // What an agent can do to a cell before a notify of another agent comes to it.
     enum class Reach : std::uint8_t {
         nothing,   // that would be another thing after the notify
@@ -72,6 +78,9 @@ private:
     SignalProgram program_;
     MemoryStates memory_;
     bool has_contents_ = false;
+    // By agent and position: the bits of those on whom it depends whether the step there needs a
+    // choice; none at the end.
+    std::vector<std::vector<std::uint64_t>> watched_;
     AgentId entered_ = 0;  // agents before this one have entered their first segment
     std::optional<Finding> finding_;
     Schedule* trace_ = nullptr;

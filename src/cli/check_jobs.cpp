@@ -10,6 +10,7 @@
 #include "check/static_rules.hpp"
 #include "cli/foreign_target.hpp"
 #include "cli/pto_target.hpp"
+#include "collectives/catalogue.hpp"
 #include "peal/error.hpp"
 #include "plan/notes.hpp"
 
@@ -70,21 +71,28 @@ std::vector<CheckSubject> collective_subjects(const CheckCommand& command, Colle
         !facts_of(kind).is_counted() || offers(kind, "auto", command.target.placement);
     const Placement placement = has_forms ? command.target.placement : Placement::separate;
     std::vector<std::string> names = {command.target.recipe};
-    if (command.target.recipe == "all") {
+    const bool wants_all = command.target.recipe == "all";
+    if (wants_all) {
         names.clear();
         for (const Recipe& recipe : recipes(kind)) {
             if (offers(kind, recipe.name, placement)) names.emplace_back(recipe.name);
+        }
+        for (const auto& entry : collectives::entries_of_hosts(kind)) {
+            const bool is_offered = offers(kind, entry.row.name, placement);
+            if (is_offered && !command.target.hosts.empty()) names.emplace_back(entry.row.name);
         }
     }
     std::vector<CheckSubject> subjects;
     for (const std::string& recipe : names) {
         CheckSubject subject;
         subject.what = name(kind);
-        subject.recipe = recipe;
+        subject.recipe =
+            knows_hosts(kind, recipe) ? fmt::format("{} {}", recipe, command.target.hosts) : recipe;
         subject.options = command.target;
         subject.options.target = name(kind);
         subject.options.recipe = recipe;
         subject.options.placement = placement;
+        if (wants_all && !has_lanes(kind, recipe)) subject.options.lanes.reset();
         add_points(subject, ranks, facts_of(kind).has_data());
         subjects.push_back(std::move(subject));
     }
@@ -219,8 +227,18 @@ std::vector<int> parse_ranks(const std::string& text) {
     return ranks;
 }
 
+namespace {
+
+std::vector<int> ranks_of(const CheckCommand& command) {
+    const auto hosts = static_cast<int>(hosts_of(command.target).size());
+    if (command.ranks.empty()) return {hosts > 0 ? hosts : kDefaultRanks};
+    return parse_ranks(command.ranks);
+}
+
+}  // namespace
+
 std::vector<CheckSubject> subjects_of(const CheckCommand& command) {
-    const std::vector<int> ranks = parse_ranks(command.ranks);
+    const std::vector<int> ranks = ranks_of(command);
     const std::string& target = command.target.target;
     std::vector<CheckSubject> subjects;
     const auto add = [&](CollectiveKind kind) {
@@ -287,6 +305,7 @@ CheckJob make_job(const CheckCommand& command, const CheckSubject& subject, int 
     const Target target =
         subject.pto_kernel ? trace_kernel(*subject.pto_kernel, options) : resolve(options);
     std::vector<Plan> plans = plans_for(target, making);
+    job.lanes = target.lanes;
     job.has_generations = target.is_pto() && std::any_of(plans.begin(), plans.end(), counts_calls);
     if (command.bytes) forget_shapes(plans);
     const auto collective = collective_of(target, options, command.expect, plans);

@@ -16,7 +16,7 @@ namespace peal::cli {
 
 struct CheckCommand {
     TargetOptions target;
-    std::string ranks = "4";         // "4", "2..16" or "2,4,8..10"
+    std::string ranks;               // "4", "2..16" or "2,4,8..10"; empty: 4, or what --hosts says
     std::vector<std::string> after;  // collectives that run before the target, on the same windows
     std::string expect;
     bool bytes = false;  // reports speak bytes, not elements of the declared shapes
@@ -34,6 +34,7 @@ struct CheckJob {
     std::uint64_t count = 0;
     Claim claim;
     std::vector<Held> holds;  // of the target
+    int lanes = 1;            // of each rank, where --lanes or a recipe says it
     checker::CallSequence calls;
     bool has_generations = false;  // of a kernel that was traced for each of them
     // The same without a word on orders: where ranks may combine in orders of their own, that is

@@ -10,7 +10,6 @@
 #include "check/mend.hpp"
 #include "check/steps.hpp"
 #include "cli/table.hpp"
-#include "draw/diagram.hpp"
 #include "draw/pictures.hpp"
 #include "plan/notes.hpp"
 #include "plan/text.hpp"
@@ -102,6 +101,11 @@ std::string notes_text(const SubjectResult& result) {
         text += (text.empty() ? "when a call begins: " : "; ") + held_text(held);
     }
     if (!text.empty()) text += "\n";
+    if (result.lanes > 1) {
+        text += fmt::format("{}each rank has {} lanes\n",
+                            result.subject->recipe == "-" ? "" : result.subject->recipe + ": ",
+                            result.lanes);
+    }
     if (!result.excluded.empty()) {
         text += fmt::format("excluded, for {} ranks: {}\n", result.excluded.front().nranks,
                             result.excluded.front().why);
@@ -227,6 +231,12 @@ std::string summary_text(const std::vector<SubjectResult>& results) {
     return to_table(rows) + notes + room_text(results);
 }
 
+draw::Diagram diagram_of(const Violation& violation, const std::vector<CheckStage>& stages,
+                         bool full) {
+    if (full) return draw::diagram_of(violation, stages, draw::Grain::instruction);
+    return draw::folded(draw::diagram_of(violation, stages));
+}
+
 std::string violation_text(const Violation& violation, const std::vector<CheckStage>& stages,
                            bool full) {
     std::string text = fmt::format("{}: {}\n", name(violation.kind), violation.message);
@@ -241,9 +251,9 @@ std::string violation_text(const Violation& violation, const std::vector<CheckSt
     if (!violation.memory.empty()) text += fmt::format("  memory:   {}\n", violation.memory);
     if (!violation.found.empty()) text += fmt::format("  found:    {}\n", violation.found);
     if (!violation.expected.empty()) text += fmt::format("  expected: {}\n", violation.expected);
-    const draw::Diagram diagram = draw::diagram_of(violation, stages);
-    if (full) return text + "\n" + draw::to_terminal(diagram, {.width = kWide});
-    return text + "\n" + draw::to_terminal(draw::folded(diagram));
+    return text + "\n" +
+           draw::to_terminal(diagram_of(violation, stages, full),
+                             {.width = full ? kWide : draw::TerminalOptions{}.width});
 }
 
 std::string warnings_text(const CheckReport& report, const std::vector<CheckStage>& stages) {
@@ -337,6 +347,7 @@ std::string to_json(const std::vector<SubjectResult>& results) {
             {"states", result.states},
             {"seconds", result.seconds}};
         for (const Held& held : result.holds) entry["windows"][held.window] = name(held.what);
+        if (result.lanes > 1) entry["lanes"] = result.lanes;
         for (const RedundantAt& at : result.redundant) {
             for (const RedundantAt::Sync& sync : at.syncs) {
                 entry["alone_redundant"].push_back({{"ranks", at.nranks},

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "cli/check_jobs.hpp"
+#include "draw/diagram.hpp"
 #include "peal/check.hpp"
 #include "peal/error.hpp"
 
@@ -48,6 +49,7 @@ struct SubjectResult {
     std::vector<Exclusion> excluded;
     Claim claim;
     std::vector<Held> holds;  // what is assumed of its windows
+    int lanes = 1;            // see CheckJob
     std::string note;         // what a proof does not refute, and should be known
     std::vector<RedundantAt> redundant;
     CheckReport last;  // of the job that decided: the one that did not prove, or the first
@@ -75,8 +77,11 @@ std::string case_name(const CheckSubject& subject);
 // not any number of calls is claimed, and for how many there is room.
 std::string summary_text(const std::vector<SubjectResult>& results);
 
-// Kind, the instructions involved with their source lines, memory, terms, and the diagram; of a
-// large one the steps that matter, unless all are asked for.
+// Of a large one the steps that matter, an operation of a kernel being one; unless all are asked
+// for, instruction by instruction.
+draw::Diagram diagram_of(const Violation& violation, const std::vector<CheckStage>& stages,
+                         bool full);
+// Kind, the instructions involved with their source lines, memory, terms, and the diagram.
 std::string violation_text(const Violation& violation, const std::vector<CheckStage>& stages,
                            bool full);
 // Each warning with the line that it is about, and how to have it as an error; empty: there is

@@ -10,7 +10,6 @@
 #include "check/mend.hpp"
 #include "check/proof_store.hpp"
 #include "cli/target.hpp"
-#include "draw/diagram.hpp"
 #include "draw/pictures.hpp"
 #include "peal/error.hpp"
 
@@ -152,6 +151,7 @@ void add_report(SubjectResult& result, CheckJob job, const CheckReport& report,
     result.seconds += report.seconds;
     result.claim = job.claim;
     result.holds = job.holds;
+    result.lanes = job.lanes;
     result.is_traced_by_generation = job.has_generations;
     add_calls(result, report);
     if (result.note.empty()) result.note = job.note;
@@ -323,8 +323,7 @@ TargetRuns check_subjects(const CheckRequest& request, const std::vector<CheckSu
 
 std::string picture_of(const Run& run, bool full) {
     if (run.shown().violations.empty()) return {};
-    const draw::Diagram diagram = draw::diagram_of(run.shown().violations.front(), run.stages());
-    return draw::to_svg(full ? diagram : draw::folded(diagram));
+    return draw::to_svg(diagram_of(run.shown().violations.front(), run.stages(), full));
 }
 
 std::string findings_text(const Run& run, const CheckRequest& request) {

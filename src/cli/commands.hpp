@@ -13,6 +13,8 @@ void add_show(CommandLine& line);
 void add_emit(CommandLine& line);
 void add_demo(CommandLine& line);
 void add_launch(CommandLine& line);
+void add_host_side(CommandLine& line);
+void add_info(CommandLine& line);
 void add_bench(CommandLine& line);
 void add_tune(CommandLine& line);
 void add_python_path(CommandLine& line);

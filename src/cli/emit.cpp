@@ -50,6 +50,15 @@ pto::Declared declared_for(const EmitOptions& options, const Target& target) {
     return declared;
 }
 
+// Nobody keeps several windows for an emitted kernel: its calls take parts of one in turn.
+void take_sets_in_turn(Target& target) {
+    if (!target.collective) return;
+    Collective& collective = *target.collective;
+    if (reuse_of(collective.kind, collective.recipe) == Reuse::at_once) return;
+    collective.sets = 2;
+    target.program = program_of(collective);
+}
+
 void require_names(const pto::Declared& declared, const std::vector<std::string>& parameters) {
     std::set<std::string> known;
     for (const std::string& parameter : parameters) known.merge(pto::names_in(parameter));
@@ -68,7 +77,8 @@ int emit(const EmitOptions& options) {
                     fmt::format("{} is a PTO kernel already; expected a collective or file.peal",
                                 options.target.target));
     }
-    const Target target = resolve(options.target);
+    Target target = resolve(options.target);
+    take_sets_in_turn(target);
     const pto::Declared declared = declared_for(options, target);
     const pto::Emitted emitted = pto::emit(target.program, target.kernel, device, declared);
     require_names(declared, emitted.parameters);

@@ -1,11 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // peal launch: one program in many processes, one rank each.
-#include <fcntl.h>
 #include <fmt/format.h>
-#include <sys/resource.h>
 #include <unistd.h>
 
-#include <cerrno>
+#include <chrono>
 #include <cstring>
 #include <optional>
 #include <string>
@@ -14,7 +12,9 @@
 
 #include "cli/commands.hpp"
 #include "cli/front.hpp"
+#include "cli/launch_hosts.hpp"
 #include "cli/rank_output.hpp"
+#include "cli/start_program.hpp"
 #include "comm/settings.hpp"
 #include "peal/compile.hpp"
 #include "peal/error.hpp"
@@ -28,91 +28,36 @@ namespace {
 struct LaunchCommand {
     int nranks = 0;
     bool prefix = false;
-    std::string timeout;               // as it was written
+    std::string timeout, report;       // as they were written
     std::vector<std::string> program;  // and its arguments
+    std::string hosts;                 // as they were written
+    std::string agent, peal, rendezvous;
+    std::vector<std::string> environment;
 };
 
 [[noreturn]] void reject(Fault fault, const std::string& message) {
     throw Error(fault, fmt::format("launch: {}", message));
 }
 
-// A supervisor needs a few descriptors for each rank. The ranks keep the limit there was.
-class DescriptorLimit {
-public:
-    DescriptorLimit() {
-        getrlimit(RLIMIT_NOFILE, &before_);
-        rlimit all = before_;
-        all.rlim_cur = all.rlim_max;
-        setrlimit(RLIMIT_NOFILE, &all);
-    }
-    void restore() const { setrlimit(RLIMIT_NOFILE, &before_); }
-
-private:
-    rlimit before_{};
-};
-
-// Tells the launcher why a program could not be started. An exec that succeeds closes the pipe.
-class ExecReport {
-public:
-    ExecReport() {
-        if (pipe2(ends_, O_CLOEXEC) != 0) reject(Fault::resource, std::strerror(errno));
-    }
-    ~ExecReport() {
-        close(ends_[0]);
-        close(ends_[1]);
-    }
-    ExecReport(const ExecReport&) = delete;
-    ExecReport& operator=(const ExecReport&) = delete;
-
-    // In a child.
-    void tell(int error) const {
-        [[maybe_unused]] const ssize_t told = write(ends_[1], &error, sizeof error);
-    }
-
-    // In the launcher, when all children are there: 0 once every one of them runs its program.
-    int first_error() {
-        close(std::exchange(ends_[1], -1));
-        int error = 0;
-        while (read(ends_[0], &error, sizeof error) < 0 && errno == EINTR) {
-        }
-        return error;
-    }
-
-private:
-    int ends_[2] = {-1, -1};
-};
-
 void expect_sane(const LaunchCommand& command) {
     if (command.nranks < 1 || command.nranks > kMaxRanks) {
         reject(Fault::usage,
                fmt::format("-n: expected 1..{} ranks, found {}", kMaxRanks, command.nranks));
     }
-    if (!command.timeout.empty() && !comm::timeout_from(command.timeout)) {
-        reject(Fault::usage, fmt::format("--timeout: expected a time such as 500ms, 30s or 5m, "
-                                         "found '{}'",
-                                         command.timeout));
+    for (const auto& [name, text] :
+         {std::pair("--timeout", command.timeout), std::pair("--report", command.report)}) {
+        if (text.empty() || comm::timeout_from(text)) continue;
+        reject(Fault::usage,
+               fmt::format("{}: expected a time such as 500ms, 30s or 5m, found '{}'", name, text));
     }
     if (command.program.empty()) {
         reject(Fault::usage, "no program to run; write for example: peal launch -n 4 program");
     }
 }
 
-// The terminal, or whatever it is, speaks to one rank.
-void close_input() {
-    const int nothing = open("/dev/null", O_RDONLY);
-    if (nothing > STDIN_FILENO) {
-        dup2(nothing, STDIN_FILENO);
-        close(nothing);
-    }
-}
-
-// Returns only if the program cannot be started: with the reason.
-int run_program(const std::vector<std::string>& program) {
-    std::vector<char*> argv;
-    for (const std::string& argument : program) argv.push_back(const_cast<char*>(argument.c_str()));
-    argv.push_back(nullptr);
-    execvp(argv[0], argv.data());
-    return errno;
+// How often the ranks are asked where they stand; zero is never.
+std::chrono::milliseconds report_interval(const LaunchCommand& command) {
+    return comm::timeout_from(command.report).value_or(std::chrono::milliseconds(0));
 }
 
 // What a person at the terminal can do when nothing happens.
@@ -140,7 +85,7 @@ int look_after_ranks(const LaunchCommand& command, int front) {
     const DescriptorLimit limit;
     const auto world = shm::World::create(command.nranks);
     std::optional<RankOutput> output;
-    if (command.prefix) output.emplace(command.nranks);
+    if (command.prefix) output.emplace(RankOutput::Ranks{0, command.nranks});
     ExecReport report;
     const shm::Lifeline lifeline;
     shm::Supervisor supervisor(world, {}, front);
@@ -166,6 +111,7 @@ int look_after_ranks(const LaunchCommand& command, int front) {
     };
     supervisor.on_late_ranks(say);
     supervisor.on_question(say);
+    supervisor.ask_every(report_interval(command));
     say_how_to_ask();
     if (output) output->start();
     const shm::JobEnd verdict = supervisor.wait();
@@ -178,8 +124,38 @@ int look_after_ranks(const LaunchCommand& command, int front) {
     return verdict.status;
 }
 
+int launch_on_hosts(const LaunchCommand& command) {
+    HostsCommand job;
+    job.shares = shares_of(command.hosts, command.nranks);
+    job.nranks = command.nranks;
+    job.agent = command.agent;
+    job.peal = command.peal;
+    job.rendezvous = command.rendezvous;
+    job.is_prefixed = command.prefix;
+    job.environment = command.environment;
+    if (!command.timeout.empty()) {
+        job.environment.push_back(fmt::format("{}={}", comm::kTimeoutVariable, command.timeout));
+    }
+    job.report = report_interval(command);
+    job.program = command.program;
+    say_how_to_ask();
+    return run_behind_front([&](int front) { return conduct(job, front); });
+}
+
+void expect_no_options_of_hosts(const LaunchCommand& command) {
+    const std::pair<const char*, bool> options[] = {{"--rsh", !command.agent.empty()},
+                                                    {"--peal", !command.peal.empty()},
+                                                    {"--rendezvous", !command.rendezvous.empty()},
+                                                    {"--env", !command.environment.empty()}};
+    for (const auto& [name, is_given] : options) {
+        if (is_given) reject(Fault::usage, fmt::format("{} is for --hosts", name));
+    }
+}
+
 int launch(const LaunchCommand& command) {
     expect_sane(command);
+    if (!command.hosts.empty()) return launch_on_hosts(command);
+    expect_no_options_of_hosts(command);
     return run_behind_front([&](int front) { return look_after_ranks(command, front); });
 }
 
@@ -194,11 +170,35 @@ void add_launch(CommandLine& line) {
     launcher->add_option("--timeout", command->timeout,
                          "end calls that wait longer, such as 500ms, 30s or 5m, and say who waits "
                          "for whom (sets PEAL_TIMEOUT)");
+    launcher->add_option("--report", command->report,
+                         "print every so often, such as 30s, who waits for whom");
+    launcher
+        ->add_option("--hosts", command->hosts,
+                     "on which hosts, in blocks: a,b or with places a:3,b:5")
+        ->group("Several hosts");
+    launcher
+        ->add_option("--rsh", command->agent,
+                     "what starts a command on a host, called with the host and the command; "
+                     "unless said: ssh")
+        ->group("Several hosts");
+    launcher->add_option("--peal", command->peal, "where this command is on the hosts")
+        ->group("Several hosts");
+    launcher
+        ->add_option("--rendezvous", command->rendezvous,
+                     "the address of the first host at which the ranks meet, host or host:port")
+        ->group("Several hosts");
+    launcher
+        ->add_option("--env", command->environment,
+                     "a variable for the ranks, NAME or NAME=value; PEAL_ and UCX_ ones have it")
+        ->one_value_each()
+        ->group("Several hosts");
     launcher->add_option("program", command->program, "the program and its arguments");
     launcher->footer(
         "Examples:\n"
         "  peal launch -n 4 ./program and its arguments\n"
         "  peal launch -n 2 --prefix ./program\n"
+        "  peal launch -n 8 --hosts node1,node2 ./program\n"
+        "  peal launch -n 4 --timeout 30s ./program\n"
         "  peal launch -n 4 sh -c 'echo rank $PEAL_RANK of $PEAL_NRANKS'");
     launcher->positionals_at_end();  // what follows the program is the program's
     launcher->callback([command] { return launch(*command); });

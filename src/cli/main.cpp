@@ -48,6 +48,8 @@ int run(int argc, char** argv) {
     peal::cli::add_emit(line);
     peal::cli::add_demo(line);
     peal::cli::add_launch(line);
+    peal::cli::add_host_side(line);
+    peal::cli::add_info(line);
     peal::cli::add_bench(line);
     peal::cli::add_tune(line);
     peal::cli::add_python_path(line);

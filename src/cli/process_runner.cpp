@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <csignal>
 #include <cstring>
 #include <deque>
 
@@ -105,6 +106,7 @@ golden::Outcome ProcessRunner::run(const RankWork& work) {
 
 // The barrier lets the clock start when everybody has come.
 void ProcessRunner::carry_out(Communicator& comm, const RankWork& work) {
+    std::signal(SIGINT, SIG_DFL);  // a program's own handler would tell nobody here
     const int rank = comm.rank();
     comm.set_timeout(work.timeout);
     const Kernel kernel = comm.kernel(plans_);

@@ -59,15 +59,8 @@ Proof prove(const std::vector<Plan>& plans, const std::optional<Meaning>& meanin
         const std::vector<CheckStage> stages = calls.stages();
         if (!thorough && !is_quick(them, options) && !checker::find_proof(stages, options))
             return {};
-        checker::ProofAnswer answer = checker::check_once(stages, options);
-        const bool is_half = answer.report.verdict == Verdict::proved && !answer.report.any_order;
-        if (!order && is_half) {
-            CheckOptions fenced = options;
-            fenced.order = MemoryOrder::fenced;
-            const checker::ProofAnswer also = checker::check_once(stages, fenced);
-            answer.report.any_order = also.report.verdict == Verdict::proved;
-            answer.from_store &= also.from_store;
-        }
+        const checker::ProofAnswer answer = order ? checker::check_once(stages, options)
+                                                  : checker::check_orders_once(stages, options);
         Proof proof = proof_of(answer.report, where);
         if (proof.exit_code == kFine) proof.from = answer.from_store ? "store" : "checked";
         return proof;

@@ -10,6 +10,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <utility>
 
 #include "base/thread.hpp"
 #include "peal/error.hpp"
@@ -24,7 +25,13 @@ namespace {
                             std::strerror(errno)));
 }
 
-// Returns 0 or an error number.
+void close_one(int& descriptor) {
+    if (descriptor >= 0) close(descriptor);
+    descriptor = -1;
+}
+
+}  // namespace
+
 int write_all(int descriptor, std::string_view text) {
     while (!text.empty()) {
         const ssize_t written = write(descriptor, text.data(), text.size());
@@ -40,22 +47,16 @@ int write_all(int descriptor, std::string_view text) {
     return 0;
 }
 
-void close_one(int& descriptor) {
-    if (descriptor >= 0) close(descriptor);
-    descriptor = -1;
-}
-
-}  // namespace
-
-RankOutput::RankOutput(int nranks) {
+RankOutput::RankOutput(Ranks ranks, Sink sink) : first_(ranks.first), sink_(std::move(sink)) {
     stop_ = eventfd(0, EFD_CLOEXEC);
     if (stop_ < 0) refuse();
-    for (int rank = 0; rank < nranks; ++rank) {
+    for (int rank = ranks.first; rank < ranks.first + ranks.count; ++rank) {
         for (const int to : {STDOUT_FILENO, STDERR_FILENO}) {
             int ends[2] = {-1, -1};
             if (pipe2(ends, O_CLOEXEC) != 0) refuse();
             fcntl(ends[0], F_SETFL, O_NONBLOCK);
-            streams_.push_back({ends[0], ends[1], to, LinePrefixer(fmt::format("[{}] ", rank))});
+            streams_.push_back({ends[0], ends[1], to, std::nullopt});
+            if (ranks.are_named) streams_.back().lines.emplace(fmt::format("[{}] ", rank));
         }
     }
 }
@@ -71,7 +72,7 @@ RankOutput::~RankOutput() {
 
 void RankOutput::redirect(int rank) const {
     for (const int which : {0, 1}) {
-        const Stream& stream = streams_[static_cast<std::size_t>(2 * rank + which)];
+        const Stream& stream = streams_[static_cast<std::size_t>(2 * (rank - first_) + which)];
         dup2(stream.into, stream.to);
     }
 }
@@ -113,19 +114,21 @@ void RankOutput::drain(Stream& stream) {
     char piece[65536];
     const ssize_t bytes = stream.from < 0 ? 0 : read(stream.from, piece, sizeof piece);
     if (bytes > 0) {
-        pass_on(stream, stream.lines.add({piece, static_cast<std::size_t>(bytes)}));
+        const std::string_view text(piece, static_cast<std::size_t>(bytes));
+        pass_on(stream, stream.lines ? stream.lines->add(text) : std::string(text));
     } else if (bytes == 0) {
         end(stream);
     }
 }
 
 void RankOutput::pass_on(const Stream& stream, std::string_view text) {
-    const int error = write_all(stream.to, text);
+    if (text.empty()) return;
+    const int error = sink_(stream.to, text);
     if (lost_ == 0) lost_ = error;
 }
 
 void RankOutput::end(Stream& stream) {
-    pass_on(stream, stream.lines.finish());
+    if (stream.lines) pass_on(stream, stream.lines->finish());
     close_one(stream.from);
 }
 

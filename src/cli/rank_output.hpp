@@ -2,6 +2,8 @@
 // The output of ranks through pipes, so that each line can say which rank it comes from.
 #pragma once
 
+#include <functional>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <thread>
@@ -24,10 +26,21 @@ private:
     std::string line_;  // as far as it is known
 };
 
+// Returns 0 or an error number. Waits where the descriptor does not.
+int write_all(int descriptor, std::string_view text);
+
 class RankOutput {
 public:
+    // Which ranks, and whether each line of theirs says which it is from.
+    struct Ranks {
+        int first = 0, count = 0;
+        bool are_named = true;
+    };
+    // Takes what ranks said, for STDOUT_FILENO or STDERR_FILENO; returns 0 or an error number.
+    using Sink = std::function<int(int to, std::string_view text)>;
+
     // Throws Error(resource).
-    explicit RankOutput(int nranks);
+    explicit RankOutput(Ranks ranks, Sink sink = write_all);
     ~RankOutput();
     RankOutput(const RankOutput&) = delete;
     RankOutput& operator=(const RankOutput&) = delete;
@@ -43,10 +56,10 @@ public:
 
 private:
     struct Stream {
-        int from = -1;  // our end of the pipe
-        int into = -1;  // the child's end
-        int to = -1;    // STDOUT_FILENO or STDERR_FILENO
-        LinePrefixer lines;
+        int from = -1;                      // our end of the pipe
+        int into = -1;                      // the child's end
+        int to = -1;                        // STDOUT_FILENO or STDERR_FILENO
+        std::optional<LinePrefixer> lines;  // nothing: as it comes
     };
 
     void pass_on();
@@ -54,6 +67,8 @@ private:
     void end(Stream& stream);
     void pass_on(const Stream& stream, std::string_view text);
 
+    int first_;
+    Sink sink_;
     std::vector<Stream> streams_;  // two for each rank
     int stop_ = -1;                // readable when all children have ended
     int lost_ = 0;                 // the first error of passing on

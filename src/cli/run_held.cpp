@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "cli/run.hpp"
+#include "engine/run_record.hpp"
 #include "golden/number.hpp"
 
 namespace peal::cli {
@@ -16,6 +17,12 @@ void put_held(const Plan& plan, const Held& held, std::optional<std::uint16_t> b
         if (held.what == Held::What::input) fill_with_numbers(plan, b, memory);
         if (held.what == Held::What::zeros) std::fill_n(memory(b), buffer.bytes, std::byte{0});
     }
+}
+
+void record(const std::vector<Plan>& plans, const std::vector<Held>& holds) {
+    engine::RecordedCall call{&plans, {}, {}};
+    for (const Held& held : holds) call.holds.emplace_back(held.window, name(held.what));
+    engine::record_sequence({call}, engine::CallOrder::together, engine::Times::again, true);
 }
 
 }  // namespace
@@ -43,6 +50,7 @@ void fill_with_numbers(const Plan& plan, std::size_t b, const golden::RankMemory
 golden::RankWork with_held(golden::RankWork work, const std::vector<Plan>& plans,
                            const std::vector<Held>& holds, std::optional<std::uint16_t> but) {
     if (holds.empty()) return work;
+    record(plans, holds);
     work.before = [&plans, holds, but, before = std::move(work.before)](
                       int rank, int call, const golden::RankMemory& memory) {
         before(rank, call, memory);

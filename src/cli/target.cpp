@@ -20,7 +20,6 @@
 namespace peal::cli {
 namespace {
 
-constexpr int kDefaultRanks = 4;
 constexpr std::uint64_t kMostPlanBytes = std::uint64_t{256} << 20;  // of a file of plans
 constexpr std::array kHeld = {Held::What::input, Held::What::zeros, Held::What::fresh};
 
@@ -63,13 +62,19 @@ Bindings bindings_for(const ir::Kernel& kernel, const TargetOptions& options) {
         const auto [name, value] = split_setting(setting);
         bind_setting(kernel, name, value, bindings);
     }
-    // --count and --root speak of the names that kernels use by custom.
+    // --count, --root and --hosts speak of the names that kernels use by custom.
     const auto symbols = ir::symbols_of(kernel);
     const bool has_n = std::any_of(symbols.begin(), symbols.end(),
                                    [](const ir::VarPtr& symbol) { return symbol->name == "n"; });
     if (has_n) bindings.integers.try_emplace("n", static_cast<std::int64_t>(options.count));
     const ir::Param* root = kernel.find("root");
     if (root && root->var->type.is_integer()) bindings.integers.try_emplace("root", options.root);
+    if (options.hosts.empty()) return bindings;
+    const ir::Param* hosts = kernel.find("hosts");
+    if (!hosts || hosts->var->type.kind != ir::Type::Kind::table) {
+        bad_usage(fmt::format("--hosts: kernel '{}' has no table 'hosts'", kernel.name));
+    }
+    bindings.tables.try_emplace("hosts", hosts_of(options));
     return bindings;
 }
 
@@ -107,7 +112,7 @@ Target resolve_program(const TargetOptions& options, ir::Program program, const 
     target.kernel = picked.name;
     target.bindings = bindings_for(picked, options);
     target.nranks = rank_count(options);
-    target.lanes = options.lanes;
+    target.lanes = options.lanes.value_or(1);
     return target;
 }
 
@@ -195,6 +200,10 @@ Option* add_target_options(Command& command, TargetOptions& options) {
                            "a collective, file.peal[:kernel], a PTO kernel.cpp, or a plan of "
                            "MSCCL (.xml) or MSCCL++ (.json)");
     command.add_option("--recipe,--algo", options.recipe, "recipe of a collective (default auto)");
+    command.add_option("--hosts", options.hosts,
+                       "where ranks are, for recipes that know hosts: 3+5 for three on one host "
+                       "and five on another, or the host of each rank, 0,1,0,1; the table hosts "
+                       "of a .peal kernel");
     auto* count =
         command.add_option("--count", options.count,
                            "elements per rank; the symbol n of a .peal kernel (default 256; "
@@ -208,7 +217,8 @@ Option* add_target_options(Command& command, TargetOptions& options) {
         options.root_given = true;
     });
     command.add_option("--lanes", options.lanes,
-                       "things that each rank of a .peal kernel does at once (default 1)");
+                       "things that each rank does at once, of a .peal kernel (default 1) or a "
+                       "recipe with lanes (default 2)");
     command.add_option("--set", options.settings,
                        "symbol, scalar or table: name=value, name=1,2,3,4");
     command.add_option("-p,--platform", options.platform, "host a2a3sim a5sim (default host)");
@@ -245,10 +255,40 @@ void add_ranks_option(Command& command, TargetOptions& options) {
     command.add_option("-n,--ranks", options.ranks, "ranks (default 4, or one per device)");
 }
 
+std::vector<std::int64_t> hosts_of(const TargetOptions& options) {
+    const std::string& text = options.hosts;
+    if (text.empty()) return {};
+    const bool of_each = text.find(',') != std::string::npos;
+    std::vector<std::int64_t> hosts;
+    std::stringstream entries(text);
+    std::int64_t host = 0;
+    for (std::string entry; std::getline(entries, entry, of_each ? ',' : '+'); ++host) {
+        const auto number = parse_number<std::int64_t>(entry);
+        const std::int64_t least = of_each ? 0 : 1;
+        if (!number || *number < least || *number > kMaxRanks) {
+            bad_usage(
+                fmt::format("--hosts '{}': expected ranks on each host, as in 3+5, or the "
+                            "host of each rank, as in 0,1,0,1",
+                            text));
+        }
+        if (of_each) {
+            hosts.push_back(*number);
+        } else {
+            hosts.insert(hosts.end(), static_cast<std::size_t>(*number), host);
+        }
+    }
+    return hosts;
+}
+
 int rank_count(const TargetOptions& options) {
     worker::check_platform(options.platform);
+    const auto hosts = static_cast<int>(hosts_of(options).size());
     if (!options.devices) {
-        const int ranks = options.ranks.value_or(kDefaultRanks);
+        const int ranks = options.ranks.value_or(hosts > 0 ? hosts : kDefaultRanks);
+        if (hosts > 0 && ranks != hosts) {
+            bad_usage(fmt::format("-n {} and --hosts {} ({} ranks) disagree", ranks, options.hosts,
+                                  hosts));
+        }
         check_rank_count(ranks, options);
         return ranks;
     }
@@ -279,6 +319,11 @@ Collective collective_for(CollectiveKind kind, const TargetOptions& options, int
     collective.count = facts_of(kind).has_data() ? options.count : 0;
     collective.root = options.root;
     collective.placement = options.placement;
+    collective.hosts = hosts_of(options);
+    if (collective.hosts.empty() && knows_hosts(kind, options.recipe)) {
+        bad_usage(fmt::format("{}: recipe {} asks where ranks are, as in --hosts {}+{}", name(kind),
+                              options.recipe, nranks - nranks / 2, std::max(nranks / 2, 1)));
+    }
     if (facts_of(kind).is_counted()) {
         collective.counts = uneven_counts(kind, options.count, nranks);
         for (const std::string& setting : options.settings) {
@@ -333,8 +378,8 @@ Target resolve_whole(const TargetOptions& options, const std::string& expect) {
         return resolve_plans(whole);
     }
     if (is_pto_kernel(options.target)) {
-        if (options.lanes != 1) {
-            bad_usage("--lanes is for .peal kernels; a PTO kernel takes --blocks");
+        if (options.lanes) {
+            bad_usage("--lanes is for .peal kernels and recipes; a PTO kernel takes --blocks");
         }
         const TargetOptions whole = with_declared(options);
         return trace_kernel(compile_kernel(whole), whole);
@@ -352,9 +397,13 @@ Target resolve_whole(const TargetOptions& options, const std::string& expect) {
     }
     Target target;
     target.nranks = rank_count(options);
-    target.lanes = options.lanes;
     target.collective = collective_for(*kind, options, target.nranks);
+    if (options.lanes == 0) {
+        bad_usage(fmt::format("--lanes: expected 1..{}, found 0", kMaxLanes));
+    }
+    target.collective->lanes = options.lanes.value_or(0);
     validate(*target.collective, target.nranks);
+    target.lanes = lanes_of(*target.collective);
     target.program = program_of(*target.collective);
     target.kernel = name(*kind);
     target.bindings = bindings_of(*target.collective);

@@ -20,6 +20,8 @@
 
 namespace peal::cli {
 
+inline constexpr int kDefaultRanks = 4;
+
 struct TargetOptions {
     std::string target;
     // What is at hand instead: a program, of which `target` names a kernel, or plans.
@@ -27,12 +29,13 @@ struct TargetOptions {
     std::shared_ptr<const std::vector<Plan>> plans;
     std::optional<int> ranks;
     std::string recipe = "auto";
+    std::string hosts;  // of recipes that know them: "3+5" ranks on each, or "0,1,0,1" of each rank
     std::uint64_t count = 256;
     bool count_given = false;
     std::string element = "f32";
     std::string op;  // empty: sum
     int root = 0;
-    int lanes = 1;
+    std::optional<int> lanes;  // if not said, 1, or what the recipe of a collective is for
     bool root_given = false;
     std::vector<std::string> settings;  // name=value
     std::string platform = "host";
@@ -67,7 +70,10 @@ std::string title_of(const TargetOptions& options);
 Option* add_target_options(Command& command, TargetOptions& options);
 void add_ranks_option(Command& command, TargetOptions& options);
 
-// The number of ranks that -n and -d ask for together.
+// The host of each rank that --hosts says; empty: it was not given. Throws Error(usage).
+std::vector<std::int64_t> hosts_of(const TargetOptions& options);
+
+// The number of ranks that -n, -d and --hosts ask for together.
 int rank_count(const TargetOptions& options);
 
 struct Target {

@@ -76,6 +76,7 @@ std::vector<int> parse_ranks(const std::vector<std::string>& texts) {
 std::vector<Candidate> candidates_for(CollectiveKind kind, bool on_window, const Effort& effort) {
     std::vector<Candidate> candidates;
     for (const Recipe& recipe : recipes(kind)) {
+        if (recipe.has_lanes) continue;  // a rank of a communicator has one lane
         const std::string name(recipe.name);
         if (!facts_of(kind).has_data() || (on_window && offers(kind, name, Placement::window))) {
             candidates.push_back({name});
@@ -210,7 +211,10 @@ std::string table_text(const comm::Table& table) {
     std::vector<std::vector<std::string>> rows = {
         {"collective", "data", "ranks up to", "bytes up to", "recipe", "stage KiB"}};
     const auto data_of = [](const comm::Rule& rule) {
-        return rule.where == comm::Where::window ? "window" : rule.reach ? "reached" : "private";
+        return rule.where == comm::Where::window  ? "window"
+               : rule.where == comm::Where::hosts ? "between hosts"
+               : rule.reach                       ? "reached"
+                                                  : "private";
     };
     for (const comm::Rule& rule : table.rules) {
         rows.push_back({std::string(name(rule.kind)), data_of(rule),

@@ -10,42 +10,47 @@ using namespace ir;  // NOLINT: recipes read like the IR they make
 
 namespace {
 
-// Pushes one block after another, to the right neighbour first so that the pushes spread. In place,
-// the own blocks are set aside before anybody may write.
+// Pushes one block after another, to the right neighbour first so that the pushes spread, and gets
+// the blocks of those it pushes to. In place, its own blocks for them are set aside before any of
+// them may write.
 //   1  I have come: my target may be written
 //   2  my block is in your target
 class Exchange {
 public:
-    explicit Exchange(const Site& site)
+    explicit Exchange(const Site& site) : Exchange(site, site.blocks()) {}
+    // `served`: the blocks of the ranks that it pushes to.
+    Exchange(const Site& site, const Part& served)
         : at(site),
+          blocks(served),
           mine(block(site.count, rank())),
-          aside(site.input ? nullptr : site.load_own(site.blocks())) {}
+          aside(site.input ? nullptr : site.load_own(served)) {}
 
-    void own_block() const { at.stage(mine, mine.offset); }
+    void own_block(const Site& here) const { here.stage(mine, mine.offset); }
 
     void block_to(const Site& here, const ExprPtr& peer) const {
         const Part theirs = block(at.count, peer);
-        const ExprPtr piece =
-            aside ? here.b.Slice(aside, theirs.offset, theirs.count) : here.take(theirs);
+        const ExprPtr piece = aside
+                                  ? here.b.Slice(aside, theirs.offset - blocks.offset, theirs.count)
+                                  : here.take(theirs);
         here.b.RemoteStore(piece, at.target, peer, mine.offset);
         here.notify(peer, integer(2));
     }
 
     void finish() const {
-        at.unstage(at.blocks(), integer(0));
+        at.unstage(blocks, blocks.offset);
         at.advance(integer(2));
     }
 
 private:
     const Site& at;
-    Part mine;
+    Part blocks, mine;
     ExprPtr aside;
 };
 
 void mesh(const Site& at) {
     const Exchange exchange(at);
     at.notify_peers(1);
-    exchange.own_block();
+    exchange.own_block(at);
     at.b.EmitFor("i", integer(1), nranks(), [&](LoweringBuilder& loop, const ExprPtr& i) {
         const Site here = at.in(loop);
         const ExprPtr peer = loop.Bind("to", (rank() + i) % nranks());
@@ -68,7 +73,7 @@ void pairwise(const Site& at) {
             here.in(b).notify((rank() + nranks() - i) % nranks(), integer(1));
         });
     });
-    exchange.own_block();
+    exchange.own_block(at);
     at.b.EmitFor("i", integer(1), nranks(), [&](LoweringBuilder& loop, const ExprPtr& i) {
         const Site here = at.in(loop);
         const ExprPtr peer = loop.Bind("to", (rank() + i) % nranks());
@@ -76,6 +81,31 @@ void pairwise(const Site& at) {
         exchange.block_to(here, peer);
         here.wait((rank() + nranks() - i) % nranks(), integer(2));
     });
+    exchange.finish();
+}
+
+// Each lane serves some of the ranks. What a pair of ranks says to each other is said by one lane
+// here and one there, so a cell has one writer and one waiter, as without lanes.
+void lanes(const Site& at) {
+    const ExprPtr first = at.b.Bind("first", lane() * nranks() / nlanes());
+    const ExprPtr end = at.b.Bind("end", (lane() + 1) * nranks() / nlanes());
+    const auto for_each_peer = [&](const Site::PeerBody& body) {
+        at.b.EmitFor("i", first, end, [&](LoweringBuilder& loop, const ExprPtr& i) {
+            // Not all ranks begin with the same one.
+            const ExprPtr peer = loop.Bind("to", first + (rank() + i) % (end - first));
+            loop.EmitIf(NotEq(peer, rank()),
+                        [&](LoweringBuilder& inner) { body(at.in(inner), peer); });
+        });
+    };
+    const Exchange exchange(at, {first * at.count, (end - first) * at.count});
+    for_each_peer([&](const Site& here, const ExprPtr& peer) { here.notify(peer, integer(1)); });
+    at.b.EmitIf(And(AtLeast(rank(), first), Less(rank(), end)),
+                [&](LoweringBuilder& b) { exchange.own_block(at.in(b)); });
+    for_each_peer([&](const Site& here, const ExprPtr& peer) {
+        here.wait(peer, integer(1));
+        exchange.block_to(here, peer);
+    });
+    for_each_peer([&](const Site& here, const ExprPtr& peer) { here.wait(peer, integer(2)); });
     exchange.finish();
 }
 
@@ -125,6 +155,7 @@ std::vector<Entry> recipes() {
         {{"pairwise", "P", "4P N", "P N", "P-1 + floor(P/2)", "-", Reuse::at_once},
          pairwise,
          block_per_rank},
+        {{"lanes", "2", "4P N", "P N", "2(P-1)", "-", Reuse::at_once, true}, lanes, block_per_rank},
         {{"pipeline", "2 at a time", "(4P-2) N", "any", "P-1 per chunk, P-1", "-", Reuse::at_once},
          pipeline,
          ring_of_block_per_rank,

@@ -29,18 +29,20 @@ ExprPtr received_before(const Site& at, const ExprPtr& from, const ExprPtr& to) 
     return sum_below(at, from, [&](const ExprPtr& k) { return table_at(at.counts, {k, to}); });
 }
 
-// Of the input.
+}  // namespace
+
 Part piece_for(const Site& at, const ExprPtr& peer) {
     return {at.sent_at ? table_at(at.sent_at, {rank(), peer}) : sent_before(at, rank(), peer),
             table_at(at.counts, {rank(), peer})};
 }
 
-// Of the output.
 Part piece_of(const Site& at, const ExprPtr& peer) {
     return {at.received_at ? table_at(at.received_at, {rank(), peer})
                            : received_before(at, peer, rank()),
             table_at(at.counts, {peer, rank()})};
 }
+
+namespace {
 
 // The target, where all that this rank gets is packed.
 void unstage_pieces(const Site& at) {

@@ -7,6 +7,10 @@
 
 namespace peal::collectives::all_to_all_v {
 
+// What this rank sends to `peer`, of the input, and gets from it, of the output.
+Part piece_for(const Site& at, const ExprPtr& peer);
+Part piece_of(const Site& at, const ExprPtr& peer);
+
 // Elements of this rank's input and output: up to the end of the last piece.
 ExprPtr input_size(const Site& at);
 ExprPtr output_size(const Site& at);

@@ -26,19 +26,22 @@ void mesh(const Site& at) {
     at.advance(integer(2));
 }
 
-// Rank r combines part r of all vectors, then everybody collects the parts.
+// Of a span of the vectors, rank r combines part r of all, then everybody collects the parts.
 //   1  staged
-//   2  my part is combined; it stands over part r of my own vector, which nobody else has read
+//   2  my part is combined; it stands over part r of my own span, which nobody else has read
 //   3  I have collected yours
-void two_phase(const Site& at) {
-    const Part mine = at.part_of(at.count, rank());
-    at.stage(at.whole(), integer(0));
+void two_phases(const Site& at, const Part& span) {
+    const auto part_of = [&](const Site& here, const ExprPtr& r) {
+        return shifted(here.part_of(span.count, r), span.offset);
+    };
+    const Part mine = part_of(at, rank());
+    at.stage(span, span.offset);
     at.meet(1);
     at.b.Store(at.combine_in_rank_order(mine), at.target, mine.offset);
     at.notify_peers(2);
     at.unstage(mine, mine.offset);
     at.for_each_peer([&](const Site& here, const ExprPtr& peer) {
-        const Part theirs = here.part_of(at.count, peer);
+        const Part theirs = part_of(here, peer);
         here.wait(peer, integer(2));
         here.deliver(here.load(theirs, peer), theirs.offset, theirs.offset);
         here.notify(peer, integer(3));
@@ -46,6 +49,12 @@ void two_phase(const Site& at) {
     at.wait_peers(3);
     at.advance(integer(3));
 }
+
+void two_phase(const Site& at) { two_phases(at, at.whole()); }
+
+// Each lane takes a part of the vector and meets those of its number on the other ranks: as many
+// allreduces at once as there are lanes, which share nothing.
+void lanes(const Site& at) { two_phases(at.of_lane(), at.part_of_lane(at.count)); }
 
 // As two_phase, chunk after chunk, between private memories. In turn i a rank stages the parts that
 // others combine of chunk i, combines its own part of chunk i-1 in rank order, and collects the
@@ -323,6 +332,11 @@ std::vector<Entry> recipes() {
         {{"two_phase", "3", "(5 + 1/P) N", "N", "3(P-1)", "rank order", Reuse::at_once},
          two_phase,
          one_block},
+        {{"lanes", "3", "(5 + 1/P) N", "N", "3(P-1) L", "rank order", Reuse::at_once, true},
+         lanes,
+         one_block,
+         TargetUse::any,
+         cell_per_lane},
         {{"ring", "2P-1", "(9 - 5/P) N", "N", "2P-1", "part i: ranks i+1, i+2, ... i (mod P)",
           Reuse::at_once},
          ring,

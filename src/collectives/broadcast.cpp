@@ -21,14 +21,12 @@ void give(const Site& here, std::int64_t read) {
 //   1  the root has staged
 //   2  I have read it
 void mesh(const Site& at) {
-    at.b.EmitIf(
-        Eq(rank(), at.root), [&](LoweringBuilder& b) { give(at.in(b), 2); },
-        [&](LoweringBuilder& b) {
-            const Site here = at.in(b);
-            here.wait(here.root, integer(1));
-            here.deliver(here.load(here.whole(), here.root), integer(0), integer(0));
-            here.notify(here.root, integer(2));
-        });
+    at.if_root([&](const Site& here) { give(here, 2); },
+               [&](const Site& here) {
+                   here.wait(here.root, integer(1));
+                   here.deliver(here.load(here.whole(), here.root), integer(0), integer(0));
+                   here.notify(here.root, integer(2));
+               });
     at.advance(integer(2));
 }
 

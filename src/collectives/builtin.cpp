@@ -28,9 +28,47 @@ void validate_mode(const Collective& collective) {
     if (collective.recipe == "auto") return;
     std::vector<std::string_view> names = {"auto"};
     for (const Recipe& recipe : recipes(collective.kind)) names.push_back(recipe.name);
+    for (const auto& entry : collectives::entries_of_hosts(collective.kind)) {
+        names.push_back(entry.row.name);
+    }
     if (std::find(names.begin(), names.end(), collective.recipe) == names.end()) {
         reject(collective, fmt::format("there is no recipe '{}'; choose one of {}",
                                        collective.recipe, fmt::join(names, ", ")));
+    }
+}
+
+void validate_hosts(const Collective& collective, int nranks) {
+    const auto ranks = static_cast<std::size_t>(nranks);
+    if (knows_hosts(collective.kind, collective.recipe)) {
+        if (collective.hosts.size() == ranks) return;
+        reject(collective,
+               fmt::format("recipe '{}' asks for the host of each of {} ranks, found {} entries",
+                           collective.recipe, nranks, collective.hosts.size()));
+    }
+    if (!collective.hosts.empty() && collective.hosts.size() != ranks) {
+        reject(collective, fmt::format("hosts must have {} entries, one for each rank, found {}",
+                                       nranks, collective.hosts.size()));
+    }
+}
+
+// Counted from 0, in the order in which ranks mention them.
+std::vector<std::int64_t> counted_hosts(const std::vector<std::int64_t>& hosts) {
+    std::vector<std::int64_t> known, numbers;
+    for (const std::int64_t host : hosts) {
+        const auto found = std::find(known.begin(), known.end(), host);
+        numbers.push_back(found - known.begin());
+        if (found == known.end()) known.push_back(host);
+    }
+    return numbers;
+}
+
+void validate_sets(const Collective& collective) {
+    if (collective.sets < 1 || collective.sets > kMaxSets) {
+        reject(collective, fmt::format("sets must be 1..{}, found {}", kMaxSets, collective.sets));
+    }
+    if (collective.sets > 1 && reuse_of(collective.kind, collective.recipe) == Reuse::at_once) {
+        reject(collective, fmt::format("recipe '{}' leaves its window free at once: it has one set",
+                                       collective.recipe));
     }
 }
 
@@ -62,8 +100,31 @@ void validate_placement(const Collective& collective) {
                        collective.recipe));
 }
 
+void validate_lanes(const Collective& collective) {
+    if (collective.lanes > 1 && !has_lanes(collective.kind, collective.recipe)) {
+        std::vector<std::string_view> names;
+        for (const Recipe& recipe : recipes(collective.kind)) {
+            if (recipe.has_lanes) names.push_back(recipe.name);
+        }
+        reject(collective,
+               fmt::format(
+                   "recipe '{}' has one lane, found {}{}", collective.recipe, collective.lanes,
+                   names.empty() ? "; there is none with more"
+                                 : fmt::format("; with more there is {}", fmt::join(names, ", "))));
+    }
+    if (collective.lanes < 0 || collective.lanes > kMaxLanes) {
+        reject(collective,
+               fmt::format("lanes must be 1..{}, found {}", kMaxLanes, collective.lanes));
+    }
+}
+
 // Signals are 64 bits wide: a generation never comes to an end.
 constexpr Element kSignalElement = Element::i64;
+
+ExprPtr signal_for(KernelBuilder& k, const Collective& collective) {
+    return k.Window("signal", kSignalElement,
+                    {collectives::entry(collective.kind, collective.recipe).signal_size()});
+}
 
 struct Shapes {
     std::vector<ExprPtr> input, output;
@@ -107,7 +168,7 @@ std::vector<ExprPtr> data_shape(const Collective& collective, const Shapes& shap
     if (collective.placement == Placement::window) return larger(collective.kind, shapes);
     if (collective.placement == Placement::into_window) return shapes.output;
     const collectives::Entry& recipe = collectives::entry(collective.kind, collective.recipe);
-    const ExprPtr least = recipe.target_size(collectives::Site(sizes, k.Body()));
+    const ExprPtr least = recipe.least_target(collectives::Site(sizes, k.Body()), collective.sets);
     if (recipe.use != collectives::TargetUse::stages_in_ring) return {least};
     return {Max(k.Symbol("stage"), least)};
 }
@@ -142,6 +203,9 @@ void validate(const Collective& collective, int nranks) {
                fmt::format("root must be 0..{}, found {}", nranks - 1, collective.root));
     }
     validate_placement(collective);
+    validate_hosts(collective, nranks);
+    validate_sets(collective);
+    validate_lanes(collective);
     if (facts_of(collective.kind).is_counted()) {
         validate_counts(collective.kind, collective.counts, nranks);
     }
@@ -159,16 +223,24 @@ void validate(const Collective& collective, int nranks) {
     }
 }
 
+int lanes_of(const Collective& collective) {
+    if (!has_lanes(collective.kind, collective.recipe)) return 1;
+    return collective.lanes != 0 ? collective.lanes : kDefaultLanes;
+}
+
 ir::Program program_of(const Collective& collective) {
     const CollectiveKind kind = collective.kind;
     KernelBuilder k{std::string(name(kind))};
     std::vector<Attribute> attributes;
     if (has_reduction(kind)) attributes.push_back({"op", std::string(name(collective.op))});
     attributes.push_back({"recipe", collective.recipe});
+    if (collective.sets != 1) attributes.push_back({"sets", std::int64_t{collective.sets}});
 
+    ExprPtr hosts;
+    if (knows_hosts(kind, collective.recipe)) hosts = k.Table("hosts", {nranks()});
     if (!facts_of(kind).has_data()) {
-        const ExprPtr signal = k.Window("signal", kSignalElement, {nranks()});
-        k.Body().Emit(make_call(collectives::op_of(kind), {signal}, attributes));
+        const ExprPtr signal = signal_for(k, collective);
+        k.Body().Emit(make_call(collectives::op_of(kind), {signal, hosts}, attributes));
         return std::move(k).Finish();
     }
     const CollectiveFacts facts = facts_of(kind);
@@ -182,6 +254,7 @@ ir::Program program_of(const Collective& collective) {
     collectives::Operands sizes;
     sizes.element = collective.element;
     sizes.counts = counts;
+    sizes.hosts = hosts;
     if (!collective.sent_at.empty()) {
         sizes.sent_at = table_of_pairs("sent_at");
         sizes.received_at = table_of_pairs("received_at");
@@ -202,19 +275,25 @@ ir::Program program_of(const Collective& collective) {
     }
     const ExprPtr data =
         k.Window("data", collective.element, data_shape(collective, shapes, sizes, k));
-    const ExprPtr signal = k.Window("signal", kSignalElement, {nranks()});
+    const ExprPtr signal = signal_for(k, collective);
     std::vector<ExprPtr> operands = {data, signal};
     if (has_root(kind)) operands.push_back(k.Scalar("root"));
     if (counted) operands.push_back(counts);
     operands.push_back(input);
     operands.push_back(output);
-    if (sizes.sent_at) operands.insert(operands.end(), {sizes.sent_at, sizes.received_at});
+    if (facts.counts_pairs()) {
+        operands.insert(operands.end(), {sizes.sent_at, sizes.received_at});
+    }
+    if (hosts) operands.push_back(hosts);
     k.Body().Emit(make_call(collectives::op_of(kind), operands, attributes));
     return std::move(k).Finish();
 }
 
 Bindings bindings_of(const Collective& collective) {
     Bindings bindings;
+    if (knows_hosts(collective.kind, collective.recipe)) {
+        bindings.tables["hosts"] = counted_hosts(collective.hosts);
+    }
     if (!facts_of(collective.kind).has_data()) return bindings;
     if (facts_of(collective.kind).is_counted()) {
         bindings.tables["counts"] = collective.counts;

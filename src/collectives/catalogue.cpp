@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "collectives/catalogue.hpp"
 
+#include <algorithm>
 #include <cassert>
 
 #include "collectives/choose.hpp"
+#include "collectives/hosts.hpp"
 #include "collectives/inbox.hpp"
 #include "collectives/requirements.hpp"
 #include "collectives/slots.hpp"
@@ -20,11 +22,12 @@ using ir::ops::kAllgather, ir::ops::kAllgatherV, ir::ops::kAllreduce, ir::ops::k
 struct Row {
     std::string_view name, op;
     std::vector<Entry> entries;
+    std::vector<Entry> of_hosts = {};
 };
 
 // In the order of CollectiveKind.
-const std::vector<Row>& rows() {
-    static const std::vector<Row> table = {
+std::vector<Row> all_rows() {
+    std::vector<Row> table = {
         {"allreduce", kAllreduce, allreduce::recipes()},
         {"reduce_scatter", kReduceScatter, reduce_scatter::recipes()},
         {"allgather", kAllgather, allgather::recipes()},
@@ -40,6 +43,14 @@ const std::vector<Row>& rows() {
         {"exscan", kExscan, exscan::recipes()},
         {"barrier", kBarrier, barrier::recipes()},
     };
+    for (const CollectiveKind kind : kCollectives) {
+        table[static_cast<std::size_t>(kind)].of_hosts = hosts::recipes(kind);
+    }
+    return table;
+}
+
+const std::vector<Row>& rows() {
+    static const std::vector<Row> table = all_rows();
     return table;
 }
 
@@ -58,10 +69,14 @@ void lower_choice(const Site& at, std::span<const Rule> rules) {
 
 const std::vector<Entry>& entries(CollectiveKind kind) { return row(kind).entries; }
 
+const std::vector<Entry>& entries_of_hosts(CollectiveKind kind) { return row(kind).of_hosts; }
+
 const Entry& entry(CollectiveKind kind, std::string_view recipe) {
     const std::string_view wanted = recipe == "auto" ? rules_of_auto(kind).front().recipe : recipe;
-    for (const Entry& entry : entries(kind)) {
-        if (entry.row.name == wanted) return entry;
+    for (const auto* list : {&entries(kind), &entries_of_hosts(kind)}) {
+        for (const Entry& entry : *list) {
+            if (entry.row.name == wanted) return entry;
+        }
     }
     assert(false && "the registry admits only recipes that there are");
     return entries(kind).front();
@@ -83,17 +98,56 @@ ExprPtr inbox(const Site& at) { return Inbox(at, at.largest()).size(); }
 ExprPtr ring_of_blocks(const Site&) { return Slots::least(ir::integer(1)); }
 ExprPtr ring_of_block_per_rank(const Site&) { return Slots::least(ir::nranks()); }
 
+ExprPtr cell_per_rank() { return ir::nranks(); }
+ExprPtr cell_per_lane() { return ir::nlanes() * ir::nranks(); }
+
+namespace {
+
+ExprPtr whole_lines(const Site& at, const ExprPtr& elements) {
+    return ceil_div(elements, ir::integer(at.line())) * at.line();
+}
+
+// Of one of several sets. Boxes have whole lines.
+ExprPtr size_of_set(const Entry& recipe, const Site& at) {
+    const ExprPtr size = recipe.target_size(at);
+    return recipe.use == TargetUse::stages_in_boxes ? size : whole_lines(at, size);
+}
+
+void lower_in_sets(const Entry& recipe, const Site& at, std::int64_t sets, bool hears_all) {
+    Site here = at;
+    here.tells_end = !hears_all;
+    const ExprPtr generation = at.b.Generation(at.signal);
+    const ExprPtr call = hears_all ? generation : generation / ir::integer(Site::kEndPhase);
+    here.set = at.b.Bind("set", call % ir::integer(sets) * size_of_set(recipe, at));
+    if (!hears_all) {
+        const ExprPtr ended = generation - Site::kEndPhase * (sets - 1);
+        at.for_each_peer(
+            [&](const Site& site, const ExprPtr& peer) { site.b.Wait(at.signal, peer, ended); });
+    }
+    recipe.lower(here);
+}
+
+}  // namespace
+
+ExprPtr Entry::least_target(const Site& at, std::int64_t sets) const {
+    if (!target_size) return nullptr;
+    return sets == 1 ? target_size(at) : size_of_set(*this, at) * sets;
+}
+
 void lower_composite(const ir::Call& composite, LoweringBuilder& builder) {
     const CollectiveKind kind = kind_of(composite);
     const std::string& recipe = ir::word(composite, "recipe");
     Site at(Operands(composite), builder);
     at.find_own_block(facts_of(kind));
-    const TargetSize target_size = entry(kind, recipe).target_size;
-    require_sizes(kind, at, target_size ? target_size(at) : nullptr);
+    const Entry& chosen = entry(kind, recipe);
+    const std::int64_t sets = at.target ? ir::number(composite, "sets") : 1;
+    require_sizes(kind, at, chosen.least_target(at, sets), chosen.signal_size());
     if (recipe == "auto") {
         lower_choice(at, rules_of_auto(kind));
+    } else if (sets > 1) {
+        lower_in_sets(chosen, at, sets, facts_of(kind).hears_all());
     } else {
-        entry(kind, recipe).lower(at);
+        chosen.lower(at);
     }
 }
 
@@ -124,6 +178,16 @@ const std::vector<Recipe>& recipes(CollectiveKind kind) {
 
 Reuse reuse_of(CollectiveKind kind, std::string_view recipe) {
     return collectives::entry(kind, recipe).row.reuse;
+}
+
+bool knows_hosts(CollectiveKind kind, std::string_view recipe) {
+    const auto& list = collectives::entries_of_hosts(kind);
+    return std::any_of(list.begin(), list.end(),
+                       [&](const collectives::Entry& entry) { return entry.row.name == recipe; });
+}
+
+bool has_lanes(CollectiveKind kind, std::string_view recipe) {
+    return collectives::entry(kind, recipe).row.has_lanes;
 }
 
 std::string_view name(Reuse reuse) { return reuse == Reuse::at_once ? "at once" : "later"; }

@@ -15,10 +15,8 @@ namespace {
 void mesh(const Site& at) {
     const Part mine = block(at.count, rank());
     at.stage(at.whole(), mine.offset);
-    at.b.EmitIf(
-        Eq(rank(), at.root),
-        [&](LoweringBuilder& b) {
-            const Site here = at.in(b);
+    at.if_root(
+        [&](const Site& here) {
             here.unstage(mine, mine.offset);
             here.for_each_peer([&](const Site& inner, const ExprPtr& peer) {
                 const Part theirs = block(at.count, peer);
@@ -27,8 +25,7 @@ void mesh(const Site& at) {
                 inner.notify(peer, integer(2));
             });
         },
-        [&](LoweringBuilder& b) {
-            const Site here = at.in(b);
+        [&](const Site& here) {
             here.notify(here.root, integer(1));
             here.wait(here.root, integer(2));
         });

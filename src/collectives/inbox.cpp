@@ -9,12 +9,12 @@ Inbox::Inbox(const Site& at, const ExprPtr& most)
     : stride_(ceil_div(most, integer(at.line())) * at.line()) {}
 
 void Inbox::put(const Site& here, const ExprPtr& peer, const ExprPtr& tile) const {
-    here.b.RemoteStore(tile, here.target, peer, rank() * stride_);
+    here.b.RemoteStore(tile, here.target, peer, here.in_set(box_of(rank())));
     here.notify(peer, integer(1));
 }
 
 ExprPtr Inbox::get(const Site& here, const ExprPtr& peer, const ExprPtr& count) const {
-    return here.load_own({peer * stride_, count});
+    return here.load_own({box_of(peer), count});
 }
 
 ExprPtr Inbox::size() const { return nranks() * stride_; }

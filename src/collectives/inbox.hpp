@@ -18,6 +18,7 @@ public:
     // The first `count` elements of what `peer` has put here; it was waited for.
     ExprPtr get(const Site& here, const ExprPtr& peer, const ExprPtr& count) const;
 
+    ExprPtr box_of(const ExprPtr& sender) const { return sender * stride_; }
     ExprPtr size() const;  // elements of all boxes
 
 private:

@@ -71,7 +71,8 @@ Operands::Operands(const Call& call)
       root(operand(call, "root")),
       counts(operand(call, "counts")),
       sent_at(operand(call, "sent_at")),
-      received_at(operand(call, "received_at")) {
+      received_at(operand(call, "received_at")),
+      hosts(operand(call, "hosts")) {
     for (const Attribute& attribute : call.attributes) {
         if (attribute.name == "op") op = *reduce_op_from(std::get<std::string>(attribute.value));
     }
@@ -85,8 +86,9 @@ std::int64_t Operands::line() const {
     return static_cast<std::int64_t>(kCacheLineBytes / bytes_of(element));
 }
 
-void require_sizes(CollectiveKind kind, const Site& at, const ExprPtr& window) {
-    at.b.Require(size_of(at.signal), Compare::ge, nranks());
+void require_sizes(CollectiveKind kind, const Site& at, const ExprPtr& window,
+                   const ExprPtr& cells) {
+    at.b.Require(size_of(at.signal), Compare::ge, cells);
     if (at.root) {
         at.b.Require(at.root, Compare::ge, integer(0));
         at.b.Require(at.root, Compare::lt, nranks());

@@ -14,16 +14,13 @@ namespace {
 //   2  the root has read all
 void mesh(const Site& at) {
     at.stage(at.whole(), integer(0));
-    at.b.EmitIf(
-        Eq(rank(), at.root),
-        [&](LoweringBuilder& b) {
-            const Site here = at.in(b);
+    at.if_root(
+        [&](const Site& here) {
             here.wait_peers(1);
             here.deliver(here.combine_in_rank_order(here.whole()), integer(0), integer(0));
             here.notify_peers(2);
         },
-        [&](LoweringBuilder& b) {
-            const Site here = at.in(b);
+        [&](const Site& here) {
             here.notify(here.root, integer(1));
             here.wait(here.root, integer(2));
         });

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "collectives/rules.hpp"
 
+#include <algorithm>
+#include <map>
 #include <utility>
 
 namespace peal::collectives {
@@ -31,6 +33,13 @@ Rule reach_rule(CollectiveKind kind, int max_ranks, std::string recipe) {
 Rule window_rule(CollectiveKind kind, std::uint64_t max_bytes, std::string recipe,
                  int max_ranks = kMaxRanks, std::uint64_t stage_bytes = 0) {
     return {kind, Where::window, max_ranks, max_bytes, std::move(recipe), stage_bytes, false};
+}
+
+Rule hosts_rule(CollectiveKind kind, std::uint64_t max_bytes, std::string recipe,
+                std::uint64_t stage_bytes = 0, int max_per_host = kMaxRanks) {
+    Rule rule{kind, Where::hosts, kMaxRanks, max_bytes, std::move(recipe), stage_bytes, false};
+    rule.max_per_host = max_per_host;
+    return rule;
 }
 
 std::vector<Rule> all_rules() {
@@ -136,6 +145,39 @@ std::vector<Rule> all_rules() {
         window_rule(all_to_all, 16 * kKiB, "push"),
         window_rule(all_to_all, 1 * kMiB, "pipeline", kMaxRanks, 1 * kMiB),
         window_rule(all_to_all, any, "mesh"),
+        // Between hosts a message costs more than its bytes, up to some thousand of them: little
+        // data goes in one message between two ranks, or two hosts. More goes through the ranks of
+        // each host, so that it crosses once. Who has no recipe for hosts reads from them.
+        hosts_rule(allreduce, 16 * kKiB, "push", 0, 1),
+        hosts_rule(allreduce, 16 * kKiB, "leaders"),
+        hosts_rule(allreduce, any, "hosts", 4 * kMiB),
+        hosts_rule(reduce_scatter, 4 * kKiB, "push"),
+        hosts_rule(reduce_scatter, any, "hosts", 4 * kMiB),
+        hosts_rule(allgather, 4 * kKiB, "push"),
+        hosts_rule(allgather, any, "hosts", 4 * kMiB),
+        hosts_rule(broadcast, 16 * kKiB, "push", 0, 1),
+        hosts_rule(broadcast, 16 * kKiB, "leaders"),
+        hosts_rule(broadcast, any, "hosts", 4 * kMiB),
+        hosts_rule(all_to_all, 16 * kKiB, "push"),
+        hosts_rule(all_to_all, any, "hosts", 4 * kMiB),
+        hosts_rule(all_to_all_v, 64 * kKiB, "push"),
+        hosts_rule(all_to_all_v, any, "hosts", 4 * kMiB),
+        hosts_rule(allgather_v, 4 * kKiB, "push"),
+        hosts_rule(allgather_v, any, "hosts", 4 * kMiB),
+        hosts_rule(reduce_scatter_v, 4 * kKiB, "push"),
+        hosts_rule(reduce_scatter_v, any, "hosts", 4 * kMiB),
+        hosts_rule(reduce, 64 * kKiB, "push"),
+        hosts_rule(reduce, any, "pipeline", 1 * kMiB),
+        hosts_rule(gather, 64 * kKiB, "push"),
+        hosts_rule(gather, any, "pipeline", 1 * kMiB),
+        hosts_rule(scatter, 64 * kKiB, "push"),
+        hosts_rule(scatter, any, "pipeline", 1 * kMiB),
+        hosts_rule(scan, 64 * kKiB, "push"),
+        hosts_rule(scan, any, "pipeline", 1 * kMiB),
+        hosts_rule(exscan, 64 * kKiB, "push"),
+        hosts_rule(exscan, any, "pipeline", 1 * kMiB),
+        hosts_rule(barrier, any, "mesh", 0, 1),
+        hosts_rule(barrier, any, "hosts"),
     };
 }
 
@@ -147,15 +189,26 @@ std::span<const Rule> rules() {
 }
 
 std::vector<const Rule*> fitting(std::span<const Rule> rules, CollectiveKind kind, Where where,
-                                 std::uint64_t bytes, int nranks) {
+                                 std::uint64_t bytes, int nranks, const Spread& spread) {
     std::vector<const Rule*> result;
     for (const Rule& rule : rules) {
         if (rule.kind == kind && rule.where == where && bytes <= rule.max_bytes &&
-            nranks <= rule.max_ranks) {
+            nranks <= rule.max_ranks && spread.hosts <= rule.max_hosts &&
+            spread.per_host <= rule.max_per_host) {
             result.push_back(&rule);
         }
     }
     return result;
+}
+
+Spread spread_of(std::span<const std::int64_t> hosts) {
+    std::map<std::int64_t, int> ranks;
+    for (const std::int64_t host : hosts) ++ranks[host];
+    Spread spread;
+    if (ranks.size() < 2) return spread;
+    spread.hosts = static_cast<int>(ranks.size());
+    for (const auto& [host, count] : ranks) spread.per_host = std::max(spread.per_host, count);
+    return spread;
 }
 
 Placement carried_placement(const Rule& rule, Placement asked) {
@@ -163,12 +216,14 @@ Placement carried_placement(const Rule& rule, Placement asked) {
         return asked == Placement::separate ? Placement::into_window : Placement::window;
     }
     const bool is_staged =
-        asked == Placement::window && !offers(rule.kind, rule.recipe, Placement::window);
+        asked == Placement::window &&
+        (rule.where == Where::hosts || !offers(rule.kind, rule.recipe, Placement::window));
     return is_staged ? Placement::in_place : asked;
 }
 
 bool may_reach(CollectiveKind kind, std::string_view recipe) {
-    return !has_reduction(kind) && offers(kind, recipe, Placement::into_window);
+    return !has_reduction(kind) && !has_lanes(kind, recipe) &&
+           offers(kind, recipe, Placement::into_window);
 }
 
 }  // namespace peal::collectives

@@ -30,7 +30,18 @@ enum class Where : std::uint8_t {
     // In a communicator, data on a window: nothing is staged, unless the recipe has no form on
     // windows; then a rank's part of the window is its private data, in place.
     window,
+    // In a communicator whose ranks are on several hosts, wherever the data is: staged as above;
+    // what is on a window is private data, in place. Nothing is reached.
+    hosts,
 };
+
+// How ranks are spread over hosts, as far as rules ask.
+struct Spread {
+    int hosts = 1;
+    int per_host = 0;  // the most that are on one host; 0: all
+};
+// By the host of each rank; empty: they are on one.
+Spread spread_of(std::span<const std::int64_t> hosts);
 
 // For messages of up to max_bytes (`count` elements) among up to max_ranks ranks.
 struct Rule {
@@ -45,6 +56,8 @@ struct Rule {
     // The private buffers are the windows of the recipe: the system copies between them. Only taken
     // where it can.
     bool reach = false;
+    // Where::hosts: among up to so many hosts, with up to so many ranks on each.
+    int max_hosts = kMaxRanks, max_per_host = kMaxRanks;
 
     bool operator==(const Rule&) const = default;
 };
@@ -55,12 +68,13 @@ std::span<const Rule> rules();
 
 // The rules for such a message, best first.
 std::vector<const Rule*> fitting(std::span<const Rule> rules, CollectiveKind kind, Where where,
-                                 std::uint64_t bytes, int nranks);
+                                 std::uint64_t bytes, int nranks, const Spread& spread = {});
 
 // Where the recipe of this rule has the data of a call that has it at `asked`.
 Placement carried_placement(const Rule& rule, Placement asked);
 
-// Whether the recipe does nothing with its peers' data but copy it, so that a rule may reach.
+// Whether the recipe does nothing with its peers' data but copy it, in one lane, so that a rule may
+// reach.
 bool may_reach(CollectiveKind kind, std::string_view recipe);
 
 }  // namespace peal::collectives

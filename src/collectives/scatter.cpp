@@ -14,17 +14,14 @@ namespace {
 //   2  I have read my block
 void mesh(const Site& at) {
     const Part mine = block(at.count, rank());
-    at.b.EmitIf(
-        Eq(rank(), at.root),
-        [&](LoweringBuilder& b) {
-            const Site here = at.in(b);
+    at.if_root(
+        [&](const Site& here) {
             here.stage(here.blocks(), integer(0));
             here.notify_peers(1);
             here.unstage(mine, integer(0));
             here.wait_peers(2);
         },
-        [&](LoweringBuilder& b) {
-            const Site here = at.in(b);
+        [&](const Site& here) {
             here.wait(here.root, integer(1));
             here.deliver(here.load(mine, here.root), integer(0), mine.offset);
             here.notify(here.root, integer(2));

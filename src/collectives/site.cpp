@@ -52,19 +52,45 @@ void Site::find_own_block(const CollectiveFacts& facts) {
     if (facts.input_is_larger()) output_offset = block_of(rank()).offset;
 }
 
+namespace {
+
+// What parts are made of.
+ExprPtr unit_of(const Site& at, const ExprPtr& total, const ExprPtr& parts) {
+    const ExprPtr has_lines = Min(total / (parts * at.line()), integer(1));
+    return at.b.Bind("unit", has_lines * (at.line() - 1) + 1);
+}
+
+}  // namespace
+
+ExprPtr Site::longest_part(const ExprPtr& total) const {
+    const ExprPtr unit = unit_of(*this, total, nranks());
+    return ceil_div(ceil_div(total, unit), nranks()) * unit;
+}
+
 Part Site::part_of(const ExprPtr& total, const ExprPtr& r) const {
-    const ExprPtr has_lines = Min(total / (nranks() * line()), integer(1));
-    const ExprPtr unit = b.Bind("unit", has_lines * (line() - 1) + 1);
+    return lines_of(total, nranks(), r);
+}
+
+Part Site::part_of_lane(const ExprPtr& total) const { return lines_of(total, nlanes(), lane()); }
+
+Part Site::lines_of(const ExprPtr& total, const ExprPtr& parts, const ExprPtr& i) const {
+    const ExprPtr unit = unit_of(*this, total, parts);
     const ExprPtr units = ceil_div(total, unit);
-    const auto boundary = [&](const ExprPtr& i) { return Min(i * units / nranks() * unit, total); };
-    const ExprPtr begin = b.Bind("begin", boundary(r));
-    return {begin, boundary(r + 1) - begin};
+    const auto boundary = [&](const ExprPtr& k) { return Min(k * units / parts * unit, total); };
+    const ExprPtr begin = b.Bind("begin", boundary(i));
+    return {begin, boundary(i + 1) - begin};
+}
+
+Site Site::of_lane() const {
+    Site same = *this;
+    same.first_cell = lane() * nranks();
+    return same;
 }
 
 // ---------------------------------------------------------------------------- data
 
 void Site::stage(const Part& from, const ExprPtr& at) const {
-    if (input) b.Store(take(from), target, at);
+    if (input) b.Store(take(from), target, in_set(at));
 }
 
 void Site::unstage(const Part& from, const ExprPtr& at) const {
@@ -96,10 +122,12 @@ ExprPtr Site::load_input(const Part& from, const ExprPtr& target_at) const {
 }
 
 ExprPtr Site::load(const Part& from, const ExprPtr& peer) const {
-    return b.RemoteLoad(target, peer, from.offset, from.count);
+    return b.RemoteLoad(target, peer, in_set(from.offset), from.count);
 }
 
-ExprPtr Site::load_own(const Part& from) const { return b.Load(target, from.offset, from.count); }
+ExprPtr Site::load_own(const Part& from) const {
+    return b.Load(target, in_set(from.offset), from.count);
+}
 
 ExprPtr Site::combine_in_rank_order(const Part& from) const {
     return combine_ranks(nranks(), load(from, integer(0)), [&](const Site& here, const ExprPtr& r) {
@@ -145,11 +173,11 @@ void Site::combine_from(const ExprPtr& peer, const Part& part) const {
 // ---------------------------------------------------------------------------- signals
 
 void Site::notify(const ExprPtr& peer, const ExprPtr& phase) const {
-    b.Notify(signal, peer, rank(), b.Generation(signal) + phase);
+    b.Notify(signal, peer, cell_of(rank()), b.Generation(signal) + phase);
 }
 
 void Site::wait(const ExprPtr& peer, const ExprPtr& phase) const {
-    b.Wait(signal, peer, b.Generation(signal) + phase);
+    b.Wait(signal, cell_of(peer), b.Generation(signal) + phase);
 }
 
 void Site::notify_peers(const ExprPtr& phase) const {
@@ -165,7 +193,10 @@ void Site::meet(const ExprPtr& phase) const {
     wait_peers(phase);
 }
 
-void Site::advance(const ExprPtr& phases) const { b.Advance(signal, phases); }
+void Site::advance(const ExprPtr& phases) const {
+    if (tells_end) notify_peers(kEndPhase);
+    b.Advance(signal, tells_end ? integer(kEndPhase) : phases);
+}
 
 void Site::for_each_peer(const PeerBody& body) const {
     b.EmitFor("peer", integer(0), nranks(), [&](LoweringBuilder& loop, const ExprPtr& peer) {

@@ -6,14 +6,17 @@
 // generation + phase. A recipe numbers its phases 1, 2, ... so that what w tells p only grows,
 // waits for "at least", and at the end advances the generation past its last phase. So each cell
 // has one writer (and a cache line, see plan.hpp), nothing is ever reset, and the next call on the
-// same signals starts where this one ended.
+// same signals starts where this one ended. Where lane l of a rank meets lane l of the others, it
+// does so in cells of its own, signal[l * nranks + w]: rank w is still their only writer, and those
+// of lane 0 are the cells of recipes without lanes.
 //
 // Contract. When a closed recipe (Reuse::at_once) is done on a rank, no peer reads or writes that
 // rank's target any more, and none will until that rank enters the next collective. So the target
 // may be written at once, and any collective may follow any other on the same windows.
 // An open recipe (Reuse::later) has one phase and returns as soon as the rank has its result:
 // peers may still read its target, or not yet have read what it put into theirs. Target and signals
-// are used again only once all ranks have returned from the call.
+// are used again only once all ranks have returned from the call; or the target has several sets,
+// which calls take in turn (lower_composite).
 #pragma once
 
 #include <cstdint>
@@ -61,14 +64,20 @@ struct Operands {
     ExprPtr root;                  // collectives with a root
     ExprPtr counts;                // where a table says how much
     ExprPtr sent_at, received_at;  // where a table says where pieces are; null: packed
+    ExprPtr hosts;                 // the host of each rank; null: the recipe does not ask
+    ExprPtr set;                   // of an open recipe: where the part of the target begins that
+                                   // is this call's; null: 0
     ReduceOp op = ReduceOp::sum;
     Element element = Element::f32;
     ExprPtr count;  // elements per rank, as in peal/collective.hpp; null for barrier, or a table
+
+    bool tells_end = false;  // of an open recipe: all are told when this rank has what it needs
 
     // In place: input and output are one private memory, and the smaller of them is block `rank` of
     // the larger.
     bool in_place = false;
     ExprPtr input_offset, output_offset;  // of what this rank gives and gets; null: 0
+    ExprPtr first_cell;                   // of the signal; null: 0
 
     bool on_window() const { return !input && !output; }
     std::int64_t line() const;  // elements per cache line
@@ -82,6 +91,9 @@ public:
 
     // The same site inside a loop or a condition.
     Site in(LoweringBuilder& inner) const { return {*this, inner}; }
+
+    // The same site for the lane at hand, with its cells.
+    Site of_lane() const;
 
     // In place, where this rank's part of the larger memory is.
     void find_own_block(const CollectiveFacts& facts);
@@ -99,9 +111,14 @@ public:
     // Rank r's part of a vector that starts with a cache line: whole lines, so that two ranks never
     // write the same one, or single elements when there are fewer lines than ranks.
     Part part_of(const ExprPtr& total, const ExprPtr& r) const;
+    ExprPtr longest_part(const ExprPtr& total) const;
+    // In the same way the part of the lane at hand.
+    Part part_of_lane(const ExprPtr& total) const;
 
     // ---- data
 
+    // Where an element of this call's part of the target is.
+    ExprPtr in_set(const ExprPtr& offset) const { return set ? set + offset : offset; }
     // input[part] to target[at]; nothing when the data is in the target already.
     void stage(const Part& from, const ExprPtr& at) const;
     // target[part] to output[at]; nothing when the result is wanted in the target.
@@ -143,6 +160,8 @@ public:
     void notify_peers(std::int64_t phase) const { notify_peers(ir::integer(phase)); }
     void wait_peers(std::int64_t phase) const { wait_peers(ir::integer(phase)); }
     void meet(std::int64_t phase) const { meet(ir::integer(phase)); }
+    // The end of a recipe. Where all are told of it, an open one has a second phase.
+    static constexpr std::int64_t kEndPhase = 2;
     void advance(const ExprPtr& phases) const;
     using PeerBody = std::function<void(const Site& here, const ExprPtr& peer)>;
     void for_each_peer(const PeerBody& body) const;
@@ -150,6 +169,12 @@ public:
     void for_each_peer_from_right(const PeerBody& body) const;
     void if_root(const std::function<void(const Site&)>& at_root,
                  const std::function<void(const Site&)>& elsewhere) const;
+
+private:
+    // The i-th of `parts` such parts.
+    Part lines_of(const ExprPtr& total, const ExprPtr& parts, const ExprPtr& i) const;
+    // Where rank r tells of its progress.
+    ExprPtr cell_of(const ExprPtr& r) const { return first_cell ? first_cell + r : r; }
 };
 
 }  // namespace peal::collectives

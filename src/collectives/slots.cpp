@@ -7,11 +7,9 @@ using namespace ir;  // NOLINT: reads like the IR it makes
 
 namespace {
 
-constexpr std::int64_t kSlots = 4;
-
 // What a slot has room for: whole cache lines, if there is room for one.
-ExprPtr room_of(const Site& at, const ExprPtr& blocks) {
-    const ExprPtr elements = size_of(at.target) / (blocks * kSlots);
+ExprPtr room_of(const Site& at, const ExprPtr& blocks, std::int64_t slots) {
+    const ExprPtr elements = size_of(at.target) / (blocks * slots);
     return Max(elements / integer(at.line()) * at.line(), Min(elements, integer(at.line() - 1)));
 }
 
@@ -24,13 +22,15 @@ ExprPtr even_size(const Site& at, const ExprPtr& length, const ExprPtr& room) {
 
 }  // namespace
 
-Slots::Slots(const Site& at, const ExprPtr& length, const ExprPtr& blocks)
+Slots::Slots(const Site& at, const ExprPtr& length, const ExprPtr& blocks, std::int64_t slots)
     : length_(length),
       blocks_(blocks),
-      size_(at.b.Bind("size", even_size(at, length, at.b.Bind("room", room_of(at, blocks))))),
+      slots_(slots),
+      size_(
+          at.b.Bind("size", even_size(at, length, at.b.Bind("room", room_of(at, blocks, slots))))),
       chunks_(at.b.Bind("chunks", Max(ceil_div(length, size_), integer(1)))) {}
 
-ExprPtr Slots::least(const ExprPtr& blocks) { return blocks * kSlots; }
+ExprPtr Slots::least(const ExprPtr& blocks, std::int64_t slots) { return blocks * slots; }
 
 Part Slots::chunk_of(const ExprPtr& length, const ExprPtr& i) const {
     const ExprPtr begin = Min(i * size_, length);
@@ -38,7 +38,7 @@ Part Slots::chunk_of(const ExprPtr& length, const ExprPtr& i) const {
 }
 
 ExprPtr Slots::place(const ExprPtr& i, const ExprPtr& block) const {
-    return (i % integer(kSlots) * blocks_ + block) * size_;
+    return (i % integer(slots_) * blocks_ + block) * size_;
 }
 
 void Slots::exchange(const Site& at, const Step& stage, const Step& fetch) const {
@@ -52,8 +52,8 @@ void Slots::exchange(const Site& at, const Step& stage, const Step& fetch) const
 
 void Slots::send(const Site& at, const Step& wait_for_readers, const Step& stage) const {
     at.b.EmitFor("i", integer(0), chunks_, [&](LoweringBuilder& loop, const ExprPtr& i) {
-        loop.EmitIf(AtLeast(i, integer(kSlots)),
-                    [&](LoweringBuilder& b) { wait_for_readers(at.in(b), i - kSlots); });
+        loop.EmitIf(AtLeast(i, integer(slots_)),
+                    [&](LoweringBuilder& b) { wait_for_readers(at.in(b), i - slots_); });
         stage(at.in(loop), i);
     });
     wait_for_readers(at, chunks_ - 1);

@@ -9,11 +9,14 @@ namespace peal::collectives {
 
 class Slots {
 public:
+    static constexpr std::int64_t kSlots = 4;
+
     // A slot holds a chunk of each of `blocks` vectors of up to `length` elements.
-    Slots(const Site& at, const ExprPtr& length, const ExprPtr& blocks);
+    Slots(const Site& at, const ExprPtr& length, const ExprPtr& blocks,
+          std::int64_t slots = kSlots);
 
     // Elements that the target must have at least: one of each vector in each slot.
-    static ExprPtr least(const ExprPtr& blocks);
+    static ExprPtr least(const ExprPtr& blocks, std::int64_t slots = kSlots);
 
     const ExprPtr& size() const { return size_; }      // of all chunks but the last
     const ExprPtr& chunks() const { return chunks_; }  // at least one; the last may be empty
@@ -42,7 +45,9 @@ public:
     static ExprPtr phase(const ExprPtr& i) { return i + 1; }
 
 private:
-    ExprPtr length_, blocks_, size_, chunks_;
+    ExprPtr length_, blocks_;
+    std::int64_t slots_;
+    ExprPtr size_, chunks_;
 };
 
 }  // namespace peal::collectives

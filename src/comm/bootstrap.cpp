@@ -5,10 +5,15 @@
 #include <array>
 #include <cstring>
 #include <numeric>
+#include <optional>
+#include <string>
+#include <vector>
 
 #include <fmt/format.h>
 
 #include "comm/settings.hpp"
+#include "hosts/text_wire.hpp"
+#include "peal/watch.hpp"
 #include "shm/backoff.hpp"
 #include "shm/deadline.hpp"
 #include "shm/inquiry.hpp"
@@ -49,6 +54,7 @@ std::uint64_t await_foundation(World& world, int rank) {
     const Clock::time_point deadline = deadline_after(Clock::now(), default_timeout());
     Waited waited = Waited::deadline;
     while (waited == Waited::deadline) {
+        Watch::look_up();
         if (Clock::now() >= deadline) {
             throw Error(Fault::bound, fmt::format("timeout: rank {} waited too long for rank 0 to "
                                                   "connect",
@@ -69,15 +75,71 @@ std::uint64_t await_foundation(World& world, int rank) {
     return published.load(std::memory_order_acquire);
 }
 
-std::unique_ptr<Group> join(std::shared_ptr<World> world, std::vector<int> members, int rank,
-                            std::uint64_t extent, std::shared_ptr<const Table> table) {
-    auto group = std::make_unique<Group>(std::move(world), std::move(members), rank, extent,
-                                         std::move(table));
-    group->members().touch();
-    return group;
+std::vector<int> all_ranks(const World& world) {
+    std::vector<int> members(static_cast<std::size_t>(world.nranks()));
+    std::iota(members.begin(), members.end(), 0);
+    return members;
+}
+
+// ---- on several hosts
+
+// What a rank says when it comes: the first of a host, where the group's memory is there; rank 0,
+// the table.
+struct Arrival {
+    std::uint64_t extent = 0;
+    std::string origin, rules;
+};
+
+std::string pack(const Arrival& arrival) {
+    hosts::Packer packer;
+    return packer.wide(arrival.extent).text(arrival.origin).text(arrival.rules).bytes();
+}
+
+Arrival arrival_in(const std::string& text, const hosts::Job& job, int rank) {
+    hosts::Unpacker unpacker(text);
+    Arrival arrival;
+    arrival.extent = unpacker.wide();
+    arrival.origin = unpacker.text();
+    arrival.rules = unpacker.text();
+    if (unpacker.is_over()) return arrival;
+    throw Error(Fault::wrong, fmt::format("cannot connect: {} says nothing that is understood",
+                                          job.name_of(rank)));
+}
+
+// Of the ranks, those on this host.
+std::vector<int> ranks_here(const hosts::Job& job, std::vector<int> ranks) {
+    std::erase_if(ranks, [&](int rank) { return job.is_far(rank); });
+    return ranks;
+}
+
+Arrival arrive(const hosts::Job& job, const std::vector<int>& here) {
+    Arrival arrival;
+    if (job.rank() == 0) {
+        const Table table = applicable_table();
+        arrival.origin = table.origin;
+        arrival.rules = to_json(table);
+    }
+    if (job.rank() == here.front()) {
+        arrival.extent = job.world()->allocate(Members::communicator_bytes(job.world()->nranks()),
+                                               static_cast<int>(here.size()));
+    }
+    return arrival;
 }
 
 }  // namespace
+
+std::unique_ptr<Group> bootstrap(const std::shared_ptr<hosts::Job>& job) {
+    const std::vector<int> here = ranks_here(*job, all_ranks(*job->world()));
+    const std::vector<std::string> texts = job->meeting().exchange(pack(arrive(*job, here)));
+    const auto said_by = [&](int rank) {
+        return arrival_in(texts[static_cast<std::size_t>(rank)], *job, rank);
+    };
+    const Arrival first = said_by(0);
+    auto table = std::make_shared<const Table>(table_from_json(first.rules, first.origin));
+    const auto exchange = [&](const std::string& own) { return job->meeting().exchange(own); };
+    return std::make_unique<Group>(job->world(), all_ranks(*job->world()), job->rank(),
+                                   said_by(here.front()).extent, std::move(table), job, exchange);
+}
 
 std::unique_ptr<Group> bootstrap(std::shared_ptr<World> world, int rank) {
     if (rank == 0) lay_foundation(*world);
@@ -89,10 +151,28 @@ std::unique_ptr<Group> bootstrap(std::shared_ptr<World> world, int rank) {
                         std::move(origin)));
     const std::uint64_t group = foundation->group;
     world->disown(extent);
-    std::vector<int> members(static_cast<std::size_t>(world->nranks()));
-    std::iota(members.begin(), members.end(), 0);
-    return join(std::move(world), std::move(members), rank, group, std::move(table));
+    std::vector<int> members = all_ranks(*world);
+    return std::make_unique<Group>(std::move(world), std::move(members), rank, group,
+                                   std::move(table));
 }
+
+namespace {
+
+// Of the ranks of a new group, those that had to find memory on their host: the first that did not.
+template <class ExtentOf>
+std::optional<int> first_without(const std::vector<int>& ranks, const Members& parent,
+                                 ExtentOf&& extent_of) {
+    std::vector<int> hosts;
+    for (const int rank : ranks) {
+        const int host = parent.job == nullptr ? 0 : parent.job->host_of(parent.in_world(rank));
+        if (std::find(hosts.begin(), hosts.end(), host) != hosts.end()) continue;
+        hosts.push_back(host);
+        if (extent_of(rank) == 0) return rank;
+    }
+    return std::nullopt;
+}
+
+}  // namespace
 
 std::unique_ptr<Group> split(Group& group, int colour, int key, CallSite at) {
     group.meet(SyncReason::split, 0, at);
@@ -113,34 +193,50 @@ std::unique_ptr<Group> split(Group& group, int colour, int key, CallSite at) {
                choices[2 * static_cast<std::size_t>(b) + 1];
     });
 
-    // The first of each colour finds memory. 0: there is none.
+    // On each host the first of each colour finds memory. 0: there is none.
+    const Members& parent = group.members();
+    const auto is_here = [&](int rank) { return !parent.is_far(rank); };
+    const int first = *std::find_if(ranks.begin(), ranks.end(), is_here);
     std::array<std::int64_t, 1> extent = {0};
     std::string why;
-    const auto size = static_cast<int>(ranks.size());
-    if (ranks.front() == group.rank()) {
+    if (first == group.rank()) {
+        const auto size = static_cast<int>(ranks.size());
+        const auto here = static_cast<int>(std::count_if(ranks.begin(), ranks.end(), is_here));
         try {
             extent[0] = static_cast<std::int64_t>(
-                group.world()->allocate(Members::communicator_bytes(size), size));
+                group.world()->allocate(Members::communicator_bytes(size), here));
         } catch (const Error& error) {
             why = error.what();
         }
     }
     std::vector<std::int64_t> extents(nranks);
     gather(extent, extents);
-    const std::int64_t mine = extents[static_cast<std::size_t>(ranks.front())];
-    if (mine == 0) {
-        throw Error(Fault::resource,
-                    why.empty() ? fmt::format("split: rank {} found no memory", ranks.front())
-                                : "split: " + why);
+    const auto extent_of = [&](int rank) { return extents[static_cast<std::size_t>(rank)]; };
+    const auto exchange = [&](const std::string& own) {
+        const std::vector<std::string> all = group.exchange(own, at);
+        std::vector<std::string> texts;
+        for (const int rank : ranks) texts.push_back(all[static_cast<std::size_t>(rank)]);
+        return texts;
+    };
+    if (const auto lacks = first_without(ranks, parent, extent_of)) {
+        if (parent.span_hosts()) exchange("");  // others may have found memory
+        if (extent_of(first) != 0)
+            group.world()->disown(static_cast<std::uint64_t>(extent_of(first)));
+        throw Error(Fault::resource, why.empty()
+                                         ? fmt::format("split: rank {} found no memory", *lacks)
+                                         : "split: " + why);
     }
 
     const auto position = std::find(ranks.begin(), ranks.end(), group.rank()) - ranks.begin();
     std::vector<int> members;
     for (const int rank : ranks) {
-        members.push_back(group.members().in_world(rank));
+        members.push_back(parent.in_world(rank));
     }
-    return join(group.world(), std::move(members), static_cast<int>(position),
-                static_cast<std::uint64_t>(mine), group.table());
+    auto part = std::make_unique<Group>(
+        group.world(), std::move(members), static_cast<int>(position),
+        static_cast<std::uint64_t>(extent_of(first)), group.table(), parent.job, exchange);
+    if (parent.span_hosts() && !part->members().span_hosts()) exchange("");
+    return part;
 }
 
 }  // namespace peal::comm

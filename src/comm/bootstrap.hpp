@@ -13,18 +13,23 @@ namespace peal::comm {
 // The group of all ranks. Rank 0 decides on the table that chooses recipes; the others wait for it.
 std::unique_ptr<Group> bootstrap(std::shared_ptr<World> world, int rank);
 
+// The same of a job that may be on several hosts.
+std::unique_ptr<Group> bootstrap(const std::shared_ptr<hosts::Job>& job);
+
 // The part of `group` whose members gave the same colour, ordered by key, then by rank.
 std::unique_ptr<Group> split(Group& group, int colour, int key, CallSite at);
 
 // A rank's place in the world, kept by all its communicators: it leaves with the last of them.
 class Seat {
 public:
-    Seat(std::shared_ptr<World> world, int rank) : world_(std::move(world)), rank_(rank) {}
+    Seat(std::shared_ptr<World> world, int rank, std::shared_ptr<hosts::Job> job = nullptr)
+        : job_(std::move(job)), world_(std::move(world)), rank_(rank) {}
     ~Seat() { world_->leave(rank_); }
     Seat(const Seat&) = delete;
     Seat& operator=(const Seat&) = delete;
 
 private:
+    std::shared_ptr<hosts::Job> job_;  // goes last: it waits for the others
     std::shared_ptr<World> world_;
     int rank_;
 };

@@ -6,16 +6,21 @@
 
 #include <fmt/format.h>
 
+#include "comm/far_pairs.hpp"
 #include "peal/error.hpp"
 
 namespace peal::comm {
 namespace {
 
 // One direction.
-std::uint64_t channel_bytes() { return GroupMemory::bytes(2, kRoomForMessages); }
+std::uint64_t channel_bytes() { return FarPairs::channel_bytes(); }
 
 Routines routines_of(const Group& group, int rank) {
     return {group.table(), rank, 2, limits_of(2, kRoomForMessages)};
+}
+
+Routines far_routines_of(const Group& group, int rank) {
+    return {group.table(), rank, 2, limits_of(2, kRoomForMessages, false), {0, 1}};
 }
 
 // The word of a pair: where its memory is, whole pages, and who has left.
@@ -26,8 +31,19 @@ constexpr std::uint64_t kExtent = ~std::uint64_t{3};
 
 // ---------------------------------------------------------------------------- one
 
+void Channel::remember(const ConstMemory& memory, CallSite at) {
+    for (std::size_t i = 0; i < kRemembered; ++i) {
+        if (!remembered_[i].is_for(memory, at)) continue;
+        latest_ = i;
+        return;
+    }
+    ReadyCall call = made_ready(memory, at);
+    latest_ = (latest_ + 1) % kRemembered;
+    remembered_[latest_] = {memory, at, std::move(call)};
+}
+
 // A message without elements goes its way as a byte: a barrier would make the sender wait.
-void Channel::make_ready(const ConstMemory& memory, CallSite at) {
+ReadyCall Channel::made_ready(const ConstMemory& memory, CallSite at) {
     const std::string what = fmt::format("{} rank {}", members_.rank == 0 ? "send to" : "recv from",
                                          members_.name_of(1 - members_.rank));
     if (memory.count > kMaxCount) {
@@ -46,9 +62,7 @@ void Channel::make_ready(const ConstMemory& memory, CallSite at) {
     // The sender's is only read.
     request.arguments[0] =
         is_empty ? &nothing_ : const_cast<std::byte*>(static_cast<const std::byte*>(memory.data));
-    last_ = {std::move(routine), request};
-    last_memory_ = memory;
-    last_at_ = at;
+    return {std::move(routine), request};
 }
 
 // ---------------------------------------------------------------------------- all
@@ -57,13 +71,15 @@ Channels::Channels(Group& group)
     : group_(group),
       as_sender_(routines_of(group, 0)),
       as_receiver_(routines_of(group, 1)),
+      as_far_sender_(far_routines_of(group, 0)),
+      as_far_receiver_(far_routines_of(group, 1)),
       sending_(static_cast<std::size_t>(group.nranks())),
       receiving_(static_cast<std::size_t>(group.nranks())) {}
 
 // From here on this rank makes no memory for a pair, and has its share of none.
 Channels::~Channels() {
     for (int peer = 0; peer < group_.nranks(); ++peer) {
-        if (peer == group_.rank()) continue;
+        if (peer == group_.rank() || group_.members().is_far(peer)) continue;
         const std::uint64_t self = group_.rank() < peer ? kLowHasLeft : kHighHasLeft;
         const std::uint64_t before = place_of(peer).fetch_or(self, std::memory_order_acq_rel);
         if (const std::uint64_t extent = before & kExtent; extent != 0) {
@@ -77,6 +93,17 @@ std::atomic<std::uint64_t>& Channels::place_of(int peer) const {
     return group_.members().common.pair(std::min(self, peer), std::max(self, peer));
 }
 
+// Who cannot have it because a rank died is told of that.
+std::uint64_t Channels::allocate_with(int peer) const {
+    try {
+        return group_.world()->allocate(2 * channel_bytes(), 2);
+    } catch (const Error&) {
+        if (group_.world()->failed_rank() < 0) throw;
+    }
+    group_.progress().diagnosis().fail_by_alarm(
+        fmt::format("its first message with rank {}", peer));
+}
+
 // Both ranks may make it at once: the first is taken. Acquire and release: who finds memory here
 // finds it zeroed.
 std::uint64_t Channels::extent_with(int peer) const {
@@ -84,7 +111,7 @@ std::uint64_t Channels::extent_with(int peer) const {
     std::uint64_t found = place.load(std::memory_order_acquire);
     if ((found & kExtent) != 0) return found & kExtent;
     World& world = *group_.world();
-    const std::uint64_t made = world.allocate(2 * channel_bytes(), 2);
+    const std::uint64_t made = allocate_with(peer);
     while ((found & kExtent) == 0) {
         if (!place.compare_exchange_weak(found, made | found, std::memory_order_acq_rel)) continue;
         if (found != 0) world.disown(made);  // the share of the other, who has left
@@ -94,9 +121,31 @@ std::uint64_t Channels::extent_with(int peer) const {
     return found & kExtent;
 }
 
+// Returns when the other has made its part of the memory: it does so in its next wait.
+std::uint64_t Channels::extent_to_other_host(int from, int to) {
+    FarPairs& pairs = *group_.far_pairs();
+    const Diagnosis& diagnosis = group_.progress().diagnosis();
+    diagnosis.require_usable();
+    pairs.ask(from, to);
+    const int peer = from == group_.rank() ? to : from;
+    const Clock::time_point begin = Clock::now();
+    const auto is_there = [&] { return pairs.extent(from, to) != 0; };
+    while (group_.members().wait_until(is_there, diagnosis.next_look(begin)) != Waited::ready) {
+        diagnosis.require_usable();
+        diagnosis.look_for_far(peer, begin);
+    }
+    return pairs.extent(from, to);
+}
+
 void Channels::open(std::unique_ptr<Channel>& channel, int peer, Way way) {
     const int self = group_.rank();
     const int from = way == Way::to ? self : peer, to = way == Way::to ? peer : self;
+    if (group_.members().is_far(peer)) {
+        std::byte* const there = group_.world()->at(extent_to_other_host(from, to));
+        channel = std::make_unique<Channel>(group_, from, to, there,
+                                            way == Way::to ? as_far_sender_ : as_far_receiver_);
+        return;
+    }
     std::byte* const base = group_.world()->at(extent_with(peer));
     channel = std::make_unique<Channel>(group_, from, to, from < to ? base : base + channel_bytes(),
                                         way == Way::to ? as_sender_ : as_receiver_);

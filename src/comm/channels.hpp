@@ -7,6 +7,7 @@
 // pair, for both directions, is made when one of the two first needs it.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -20,7 +21,7 @@ namespace peal::comm {
 // One direction of a pair, as one of the two sees it.
 class Channel {
 public:
-    // `base` has room for channel_bytes(), zeroed.
+    // `base` has room for one direction, zeroed.
     Channel(Group& group, int from, int to, std::byte* base, Routines& routines)
         : group_(group),
           members_(group.members(), from, to, base),
@@ -28,6 +29,7 @@ public:
           progress_(members_, routines, group.under_way()),
           queue_(progress_, group.under_way()) {
         members_.touch();
+        if (members_.span_hosts()) members_.read_other_hosts();
     }
     Channel(const Channel&) = delete;
     Channel& operator=(const Channel&) = delete;
@@ -37,12 +39,9 @@ public:
     // The call for a message in this memory; good until the next. Throws Error(usage) when it
     // cannot be.
     const ReadyCall& ready(const ConstMemory& memory, CallSite at) {
-        const bool is_last = last_.routine != nullptr && last_memory_.data == memory.data &&
-                             last_memory_.count == memory.count &&
-                             last_memory_.element == memory.element && last_at_ == at;
-        if (!is_last) [[unlikely]]
-            make_ready(memory, at);
-        return last_;
+        if (!remembered_[latest_].is_for(memory, at)) [[unlikely]]
+            remember(memory, at);
+        return remembered_[latest_].call;
     }
     void run(const ConstMemory& memory, CallSite at) {
         queue_.drain();
@@ -50,18 +49,30 @@ public:
     }
 
 private:
-    void make_ready(const ConstMemory& memory, CallSite at);
+    // A message that was sent or received before. Most programs do so with the same few buffers
+    // again: these are neither checked nor looked up then.
+    struct Remembered {
+        ConstMemory memory{nullptr, 0, Element::u8};
+        CallSite at;
+        ReadyCall call;
+
+        bool is_for(const ConstMemory& other, CallSite site) const {
+            return call.routine != nullptr && memory.data == other.data &&
+                   memory.count == other.count && memory.element == other.element && at == site;
+        }
+    };
+    static constexpr std::size_t kRemembered = 4;
+
+    void remember(const ConstMemory& memory, CallSite at);
+    ReadyCall made_ready(const ConstMemory& memory, CallSite at);
 
     Group& group_;
-    const Members members_;
+    Members members_;
     Routines& routines_;
     Progress progress_;
     Queue queue_;
-    // The last message. Most programs send the same buffer again: it is neither checked nor looked
-    // up then.
-    ConstMemory last_memory_{nullptr, 0, Element::u8};
-    CallSite last_at_;
-    ReadyCall last_;
+    std::array<Remembered, kRemembered> remembered_;
+    std::size_t latest_ = 0;
     std::byte nothing_{};  // what a message without elements carries
 };
 
@@ -90,9 +101,12 @@ private:
     void open(std::unique_ptr<Channel>& channel, int peer, Way way);
     std::atomic<std::uint64_t>& place_of(int peer) const;
     std::uint64_t extent_with(int peer) const;
+    std::uint64_t allocate_with(int peer) const;
+    std::uint64_t extent_to_other_host(int from, int to);
 
     Group& group_;
     Routines as_sender_, as_receiver_;
+    Routines as_far_sender_, as_far_receiver_;  // the other is on another host
     List sending_, receiving_;
 };
 

@@ -59,16 +59,17 @@ public:
     }
     void populate(int rank) const { shm::populate(part(rank), stride()); }
 
-private:
-    static constexpr std::uint64_t kHeadBytes = whole_pages(sizeof(CommonHead));
-    static constexpr std::uint64_t kMemberBytes = whole_pages(sizeof(Member));
-
+    // Of a rank's part: those of others follow each other.
     std::uint64_t stride() const {
         return kMemberBytes + whole_pages(nranks_ * sizeof(std::atomic<std::uint64_t>));
     }
     std::byte* part(int rank) const {
         return base_ + kHeadBytes + static_cast<std::uint64_t>(rank) * stride();
     }
+
+private:
+    static constexpr std::uint64_t kHeadBytes = whole_pages(sizeof(CommonHead));
+    static constexpr std::uint64_t kMemberBytes = whole_pages(sizeof(Member));
 
     std::byte* base_;
     std::uint64_t nranks_;

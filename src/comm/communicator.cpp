@@ -4,6 +4,7 @@
 #include "comm/bootstrap.hpp"
 #include "comm/desk.hpp"
 #include "comm/pieces.hpp"
+#include "comm/window.hpp"
 #include "shm/membership.hpp"
 #include "shm/ranks.hpp"
 
@@ -31,16 +32,28 @@ Communicator& Communicator::operator=(Communicator&&) noexcept = default;
 Communicator::~Communicator() = default;
 
 Communicator Communicator::connect() {
+    if (auto meeting = hosts::meet()) {
+        hosts::LocalWorld world = hosts::find_local_world(*meeting);
+        return comm::Inside::connect(
+            std::make_shared<hosts::Job>(std::move(meeting), std::move(world)));
+    }
     const comm::Membership membership = comm::join_world();
     auto seat = std::make_shared<comm::Seat>(membership.world, membership.rank);
     return {std::move(seat), desk_for(comm::bootstrap(membership.world, membership.rank))};
 }
 
-int Communicator::fork(int n, const std::function<void(Communicator&)>& body) {
-    return comm::fork_ranks(n, [&](std::shared_ptr<shm::World> world, int rank) {
+Communicator comm::Inside::connect(const std::shared_ptr<hosts::Job>& job) {
+    auto seat = std::make_shared<Seat>(job->world(), job->rank(), job);
+    return {std::move(seat), desk_for(bootstrap(job))};
+}
+
+int Communicator::fork(int n, const std::function<void(Communicator&)>& body,
+                       const std::function<void()>& started) {
+    const auto run = [&](std::shared_ptr<shm::World> world, int rank) {
         Communicator self(nullptr, desk_for(comm::bootstrap(std::move(world), rank)));
         body(self);
-    });
+    };
+    return comm::fork_ranks(n, run, started);
 }
 
 void Communicator::threads(int n, const std::function<void(Communicator&)>& body) {

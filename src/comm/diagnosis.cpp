@@ -22,7 +22,35 @@ namespace {
 
 constexpr std::chrono::milliseconds kMoment{200};
 
+constexpr char kFailure = 'f';  // the first byte of a letter
+
+// Whether this is the first to tell.
+bool tell_here(const Members& all, Fault fault, std::string_view story) {
+    CommonHead& head = all.common.head();
+    std::uint32_t none = CommonHead::none;
+    if (!head.failure.compare_exchange_strong(none, CommonHead::being_told,
+                                              std::memory_order_acq_rel)) {
+        return false;
+    }
+    put(head.story, story);
+    head.fault.store(static_cast<std::uint32_t>(fault), std::memory_order_relaxed);
+    // Pairs with fail_as_reported().
+    head.failure.store(CommonHead::told, std::memory_order_release);
+    for (const int member : all.ranks) all.world->wake(member);
+    return true;
+}
+
 }  // namespace
+
+std::string failure_letter(Fault fault, const std::string& story) {
+    return std::string{kFailure, static_cast<char>(fault)} + story;
+}
+
+bool is_failure(std::string_view letter) { return letter.size() >= 2 && letter[0] == kFailure; }
+
+void hear_failure(const Members& members, std::string_view letter) {
+    tell_here(members, static_cast<Fault>(letter[1]), letter.substr(2));
+}
 
 void Diagnosis::leave() const {
     members_.self().has_left.store(true, std::memory_order_release);  // pairs with has_left()
@@ -39,7 +67,7 @@ void Diagnosis::refuse() const {
 
 // What `rank` called in `turn`; nothing if it has not called yet. Acquire: pairs with log().
 std::optional<Stamp> Diagnosis::called(int rank, std::uint64_t turn) const {
-    const LogEntry& entry = members_.memory.log(rank).entries[turn % CallLog::kEntries];
+    const LogEntry& entry = members_.log_of(rank).entries[turn % CallLog::kEntries];
     if (entry.turns.load(std::memory_order_acquire) != turn + 1) return std::nullopt;
     return Stamp{entry.call.load(std::memory_order_relaxed),
                  entry.windows.load(std::memory_order_relaxed)};
@@ -47,6 +75,7 @@ std::optional<Stamp> Diagnosis::called(int rank, std::uint64_t turn) const {
 
 // As far back as a call can have gone unnoticed: every rank has heard from all since then.
 void Diagnosis::expect_same_calls(int rank) const {
+    if (members_.is_far(rank)) ask_other_hosts();
     const std::uint64_t end = call_.place.turn.number + 1;
     for (std::uint64_t turn = end - std::min(end, Turns::kSlots); turn < end; ++turn) {
         if (called(rank, turn) != called(members_.rank, turn)) tell_mismatch(turn);
@@ -56,9 +85,28 @@ void Diagnosis::expect_same_calls(int rank) const {
 // Of those who left the world without having been in the communicator at all, the world knows.
 // Acquire: pairs with leave().
 bool Diagnosis::has_left(const Members& members, int rank) const {
+    // A rank on another host is heard of in one way only, which tells first what it called.
+    if (members.is_far(rank)) return members.record_of(rank).has_left.load();
     const RankRecord& record = world_.header().ranks[members.in_world(rank)];
     return record.state.load(std::memory_order_acquire) == RankState::left ||
            members.record_of(rank).has_left.load(std::memory_order_acquire);
+}
+
+// Returns with what they say now: what is under way may be old, so they are asked once more.
+void Diagnosis::ask_other_hosts() const {
+    FarRecords& records = *members_.far_records;
+    const auto is_over = [&] { return records.is_over() || has_failed(); };
+    const Clock::time_point begin = Clock::now();
+    for (int answers = 0; answers < 2; ++answers) {
+        records.refresh();
+        while (members_.wait_until(is_over, next_look(begin)) == Waited::deadline) {
+            members_.job->look();
+            if (Clock::now() >= deadline_after(begin, under_way_.timeout)) time_out();
+        }
+        if (world_.failed_rank() >= 0) fail_by_alarm();
+        if (has_failed()) fail_as_reported();
+    }
+    records.refresh();
 }
 
 void Diagnosis::tell_mismatch(std::uint64_t turn) const {
@@ -85,11 +133,37 @@ void Diagnosis::look_for_all_members() const {
 }
 
 void Diagnosis::look_around(Clock::time_point wait_began) const {
+    if (members_.job != nullptr) members_.job->look();
+    if (members_.span_hosts()) look_to_other_hosts();
     look_for_all_members();
     answer_if_asked();
     if (under_way_.watch) ask_watch();
     look_for_deadlock();
     if (Clock::now() >= deadline_after(wait_began, under_way_.timeout)) time_out();
+}
+
+// What is known of members on other hosts comes late, and each time all of it.
+void Diagnosis::look_to_other_hosts() const {
+    members_.far_records->refresh();
+    for (int member = 0; member < members_.nranks(); ++member) {
+        if (!members_.is_far(member) || has_left(member)) continue;
+        const auto why = members_.job->net().trouble(members_.in_world(member));
+        if (why) fail_to_reach_host(members_.in_world(member), *why);
+    }
+}
+
+void Diagnosis::look_for_far(int member, Clock::time_point wait_began) const {
+    members_.job->look();
+    look_to_other_hosts();
+    const std::string name = members_.job->name_of(members_.in_world(member));
+    if (has_left(member)) {
+        give_up(Fault::wrong, fmt::format("{} has left the communicator while rank {} still calls "
+                                          "it",
+                                          name, members_.name_of(members_.rank)));
+    }
+    if (Clock::now() < deadline_after(wait_began, under_way_.timeout)) return;
+    give_up(Fault::bound, fmt::format("timeout: rank {} waited too long for {} to answer",
+                                      members_.name_of(members_.rank), name));
 }
 
 // The others are told before the call ends here.
@@ -116,11 +190,27 @@ Clock::time_point Diagnosis::next_look(Clock::time_point wait_began) const {
 void Diagnosis::fail_to_reach(int peer) const {
     const int reason = errno;
     const auto is_told = [this] { return has_failed(); };
-    wait_until(world_, members_.self_in_world(), is_told, from_now(kMoment));
+    members_.wait_until(is_told, from_now(kMoment));
     give_up(Fault::wrong,
             fmt::format("cannot copy from or to the buffer of rank {}: {}; is every rank's buffer "
                         "memory that can be read and written?{}",
                         members_.name_of(peer), std::strerror(reason),
+                        calls_of_all(call_.place.turn.number)));
+}
+
+// Whoever looks after the ranks knows more of it a moment later.
+void Diagnosis::fail_to_reach_host(int rank, const std::string& why) const {
+    constexpr std::chrono::milliseconds kToHear{1000};
+    const auto is_told = [this] {
+        members_.job->look();
+        return has_failed();
+    };
+    const Clock::time_point end = from_now(kToHear);
+    while (!is_told() && world_.failed_rank() < 0 && Clock::now() < end) {
+        members_.wait_until(is_told, std::min(end, from_now(Backoff::kNap)));
+    }
+    give_up(Fault::wrong,
+            fmt::format("{} cannot be reached any more: {}:{}", members_.job->name_of(rank), why,
                         calls_of_all(call_.place.turn.number)));
 }
 
@@ -160,6 +250,7 @@ std::optional<std::vector<std::uint64_t>> Diagnosis::all_standing() const {
 void Diagnosis::look_for_deadlock() const {
     constexpr std::chrono::milliseconds kToConfirm{1000};
     const Members& all = members_.all();
+    if (all.span_hosts()) return;  // an inquiry is of one host
     for (int rank = 0; rank < all.rank; ++rank) {
         if (!has_left(all, rank)) return;
     }
@@ -182,7 +273,7 @@ void Diagnosis::look_for_deadlock() const {
     const Clock::time_point end = from_now(kToConfirm);
     while (!is_settled()) {
         if (Clock::now() >= end || world_.failed_rank() >= 0) return;
-        wait_until(world_, members_.self_in_world(), is_settled, from_now(Backoff::kNap));
+        members_.wait_until(is_settled, from_now(Backoff::kNap));
     }
     for (int rank = 0; rank < all.nranks(); ++rank) {
         if (!has_left(all, rank) && !has_confirmed(rank)) return;
@@ -194,7 +285,8 @@ void Diagnosis::look_for_deadlock() const {
 // Who may still tell where it stands. Who has not come to this call may wait elsewhere, or be busy.
 bool Diagnosis::may_answer(int rank, std::uint32_t inquiry) const {
     const Members& all = members_.all();
-    return !has_left(all, rank) && !answer_of(world_, all.in_world(rank), inquiry);
+    return !all.is_far(rank) && !has_left(all, rank) &&
+           !answer_of(world_, all.in_world(rank), inquiry);
 }
 
 // Asks all where they stand before it ends the call for all: then nobody would know any more.
@@ -213,7 +305,7 @@ void Diagnosis::time_out() const {
         return true;
     };
     while (!is_told() && Clock::now() < begin + kToAnswer && world_.failed_rank() < 0) {
-        wait_until(world_, members_.self_in_world(), is_told, from_now(Backoff::kNap));
+        members_.wait_until(is_told, from_now(Backoff::kNap));
     }
     give_up(Fault::bound, fmt::format("timeout: rank {} waited too long:{}",
                                       members_.name_of(members_.rank), standings(inquiry)));
@@ -228,14 +320,14 @@ void Diagnosis::give_up(Fault fault, const std::string& story) const {
 }
 
 void Diagnosis::tell(Fault fault, const std::string& story) const {
-    std::uint32_t none = CommonHead::none;
-    if (head_.failure.compare_exchange_strong(none, CommonHead::being_told,
-                                              std::memory_order_acq_rel)) {
-        put(head_.story, story);
-        head_.fault.store(static_cast<std::uint32_t>(fault), std::memory_order_relaxed);
-        // Pairs with fail_as_reported().
-        head_.failure.store(CommonHead::told, std::memory_order_release);
-        for (const int member : members_.all().ranks) world_.wake(member);
+    if (tell_here(members_.all(), fault, story)) tell_other_hosts(fault, story);
+}
+
+// Each of their members tells those of its host.
+void Diagnosis::tell_other_hosts(Fault fault, const std::string& story) const {
+    const Members& all = members_.all();
+    for (int member = 0; member < all.nranks(); ++member) {
+        if (all.is_far(member)) all.far_parts->post(member, failure_letter(fault, story));
     }
 }
 
@@ -252,21 +344,27 @@ void Diagnosis::fail_as_reported() const {
 
 // A rank that died of what this communicator had already failed of is not the cause: who sees its
 // death sees that failure.
-void Diagnosis::fail_by_alarm() const {
+void Diagnosis::fail_by_alarm(const std::string& where) const {
     if (has_failed()) fail_as_reported();
-    fail_by_death();
+    fail_by_death(where);
 }
 
-void Diagnosis::fail_by_death() const {
-    std::string where = "no call";
-    if (call_.phase == CallAtHand::Phase::kernel) {
-        where = own_call() + own_wait();
-    } else if (call_.phase != CallAtHand::Phase::idle) {
-        where = own_call();
-    }
+void Diagnosis::fail_by_death(const std::string& where) const {
     const int dead = world_.failed_rank();
-    fail(Fault::wrong, fmt::format("rank {}{} died; rank {} was in {}", dead, of_the_world(),
-                                   members_.name_of(members_.rank), where));
+    const bool has_hosts = members_.job != nullptr && members_.job->spans_hosts();
+    const std::string host =
+        has_hosts ? fmt::format(" on host {}", members_.job->meeting().host_of(dead)) : "";
+    fail(Fault::wrong,
+         fmt::format("rank {}{}{} died; rank {} was in {}", dead, of_the_world(), host,
+                     members_.name_of(members_.rank), where.empty() ? call_at_hand() : where));
+}
+
+std::string Diagnosis::call_at_hand() const {
+    switch (call_.phase) {
+        case CallAtHand::Phase::idle: return "no call";
+        case CallAtHand::Phase::kernel: return own_call() + own_wait();
+        default: return own_call();
+    }
 }
 
 void Diagnosis::fail(Fault fault, const std::string& message) const {
@@ -283,7 +381,7 @@ void Diagnosis::let_go() const {
 
 // `rank` has called in that turn. Its site is read after its turn, as called() says.
 std::string Diagnosis::call_of(int rank, std::uint64_t turn) const {
-    const LogEntry& entry = members_.memory.log(rank).entries[turn % CallLog::kEntries];
+    const LogEntry& entry = members_.log_of(rank).entries[turn % CallLog::kEntries];
     const std::uint32_t site = entry.site.load(std::memory_order_relaxed);
     return text_of(called(rank, turn).value_or(Stamp{}), rank) +
            site_text(members_.record_of(rank), site);

@@ -22,6 +22,11 @@
 
 namespace peal::comm {
 
+// Why a communicator is broken, as a letter to another host; what comes of such a letter there.
+std::string failure_letter(Fault fault, const std::string& story);
+bool is_failure(std::string_view letter);
+void hear_failure(const Members& members, std::string_view letter);
+
 class Diagnosis {
 public:
     // `call` is what reports tell of; it is over once one has been thrown.
@@ -82,6 +87,9 @@ public:
     // rank whose calls were other than ours. Its log tells.
     void expect_same_calls(int rank) const;
 
+    // A member on another host, outside of calls: whether it can still answer, and in time.
+    void look_for_far(int member, Clock::time_point wait_began) const;
+
     // "in barrier (call 3)", and the wait that does not pass.
     std::string standing() const;
     // "send of 4 f32 to rank 1", for the call of a member.
@@ -94,17 +102,24 @@ public:
 
     [[noreturn]] void fail(Fault fault, const std::string& message) const;
     [[noreturn]] void fail_as_reported() const;
-    [[noreturn]] void fail_by_alarm() const;
+    // `where` this rank was, if not in the call at hand.
+    [[noreturn]] void fail_by_alarm(const std::string& where = {}) const;
     // The call at hand is over, by an error: its buffer is the caller's again.
     void let_go() const;
     // errno says why.
     [[noreturn]] void fail_to_reach(int peer) const;
+    // A rank of the world, on another host.
+    [[noreturn]] void fail_to_reach_host(int rank, const std::string& why) const;
 
 private:
     bool has_left(int rank) const { return has_left(members_, rank); }
     bool has_left(const Members& members, int rank) const;
+    void look_to_other_hosts() const;
+    void ask_other_hosts() const;
+    void tell_other_hosts(Fault fault, const std::string& story) const;
     [[noreturn]] void refuse() const;
-    [[noreturn]] void fail_by_death() const;
+    [[noreturn]] void fail_by_death(const std::string& where = {}) const;
+    std::string call_at_hand() const;  // "no call" if there is none
     std::optional<Stamp> called(int rank, std::uint64_t turn) const;
     void answer_if_asked() const;
     void look_for_all_members() const;

@@ -10,6 +10,7 @@
 #include <memory>
 #include <vector>
 
+#include "comm/far_pairs.hpp"
 #include "comm/group_memory.hpp"
 #include "comm/progress.hpp"
 #include "comm/request.hpp"
@@ -23,16 +24,18 @@ namespace peal::comm {
 class Group {
 public:
     // `members` are the world's ranks, in the order of their ranks here. `extent` is memory of
-    // Members::communicator_bytes(), zeroed, that this rank owns one share of.
+    // Members::communicator_bytes(), zeroed, that this rank owns one share of. `job` and `exchange`
+    // are for worlds of several hosts (Members::connect_hosts).
     Group(std::shared_ptr<World> world, std::vector<int> members, int rank, std::uint64_t extent,
-          std::shared_ptr<const Table> table);
+          std::shared_ptr<const Table> table, std::shared_ptr<hosts::Job> job = nullptr,
+          const Members::Exchange& exchange = {});
     ~Group();
     Group(const Group&) = delete;
     Group& operator=(const Group&) = delete;
 
     int rank() const { return members_.rank; }
     int nranks() const { return members_.nranks(); }
-    std::uint64_t id() const { return extent_; }  // the same on every rank
+    std::uint64_t id() const { return extent_; }  // the same on every rank of this host
     const Members& members() const { return members_; }
     const std::shared_ptr<World>& world() const { return members_.world; }
     const std::shared_ptr<const Table>& table() const { return table_; }
@@ -52,6 +55,7 @@ public:
     UnderWay& under_way() { return under_way_; }
 
     Progress& progress() { return progress_; }
+    FarPairs* far_pairs() { return far_pairs_.get(); }  // null: all are on one host
     void run(const Call& call, CallSite at) {
         Remembered& last = remembered_[place_of(call)];
         if (!last.is_for(call) || last.at != at || !is_of_window(last.ready.request, call))
@@ -64,13 +68,18 @@ public:
     void meet(SyncReason reason, std::uint64_t detail, CallSite at) {
         progress_.meet(sync_stamp(reason, detail), site(at));
     }
+    // Memory of the world for a window of all members, a share for each of this host: the same
+    // offset on every rank of a host. A meeting must have come before. Throws Error(resource) on
+    // all if one host has none.
+    std::uint64_t allocate_window(std::uint64_t bytes, CallSite at);
+    // Where members are on several hosts: everybody gives a text and gets everybody's.
+    std::vector<std::string> exchange(const std::string& own, CallSite at);
     // The number of a window that is being made: 1, 2, ... the same on every rank.
     std::uint64_t count_window() { return ++windows_; }
 
-    // Rank 0 hands a number to everybody; a meeting must have come before.
-    std::uint64_t hand_out(SyncReason reason, std::uint64_t number, CallSite at);
-
 private:
+    std::uint64_t hand_out(SyncReason reason, const std::uint64_t* number, CallSite at);
+    void hear(int member, std::string_view letter);
     // A call that was made before, by its buffers. Most programs make the same ones again, with the
     // same buffers; its reason is that a call which is found here is neither checked nor looked up.
     // (The table of routines behind it hands out a shared pointer, and an atomic increment waits
@@ -111,10 +120,11 @@ private:
 
     const std::uint64_t extent_;
     std::uint64_t windows_ = 0;  // made so far
-    const Members members_;
+    Members members_;
     std::shared_ptr<const Table> table_;
     Routines routines_;
     Sites sites_;
+    std::unique_ptr<FarPairs> far_pairs_;
     UnderWay under_way_;
     std::array<Remembered, kRemembered> remembered_;
     Progress progress_;

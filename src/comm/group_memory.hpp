@@ -7,34 +7,25 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
+#include <string>
 #include <utility>
 #include <vector>
 
+#include "comm/call_log.hpp"
 #include "comm/common_memory.hpp"
+#include "comm/far_parts.hpp"
+#include "comm/far_records.hpp"
 #include "comm/profile.hpp"
 #include "comm/routine.hpp"
 #include "comm/shape.hpp"
 #include "comm/turns.hpp"
+#include "hosts/job.hpp"
+#include "shm/backoff.hpp"
 #include "shm/world.hpp"
 
 namespace peal::comm {
-
-// What one rank called. Written by that rank: first the stamp, then the turn.
-struct alignas(32) LogEntry {
-    std::atomic<std::uint64_t> turns = 0;  // 1 + the turn; 0: nothing yet
-    std::atomic<std::uint64_t> call = 0, windows = 0;
-    std::atomic<std::uint32_t> site = 0;  // Sites: where in the program
-};
-
-// What everybody may know of one rank's calls. Written by that rank alone.
-struct alignas(kCacheLineBytes) CallLog {
-    // A rank cannot be further ahead of another than the slots allow.
-    static constexpr std::uint64_t kEntries = 2 * Turns::kSlots;
-
-    std::atomic<std::uint32_t> copies = 0;  // from or to a peer's private memory, now
-    alignas(kCacheLineBytes) LogEntry entries[kEntries];
-};
 
 struct alignas(kCacheLineBytes) GroupHead {
     std::atomic<std::uint64_t> parcel = 0;  // Group::hand_out()
@@ -107,19 +98,17 @@ private:
     std::uint64_t box_offset_, ring_offset_;  // in a rank's part
 };
 
-inline RoutineLimits limits_of(int nranks, StagingRoom room, bool reach = true) {
-    return {GroupMemory::box_bytes(nranks), room.ring_bytes / 2, room.bulk_bytes, reach};
-}
-
 // Who calls each other, and the memory that they share, as one of them sees it: all ranks of a
 // communicator, or two of them, of which rank 0 sends and rank 1 receives.
 struct Members {
     // `extent` has communicator_bytes().
     Members(std::shared_ptr<World> the_world, std::vector<int> world_ranks, int own_rank,
-            std::uint64_t extent)
+            std::uint64_t extent, std::shared_ptr<hosts::Job> the_job = nullptr)
         : world(std::move(the_world)),
           ranks(std::move(world_ranks)),
           rank(own_rank),
+          job(std::move(the_job)),
+          far(far_among(ranks, job.get())),
           common(world->at(extent), nranks()),
           memory(world->at(extent) + CommonMemory::bytes(nranks()), nranks(), kRoomForCollectives) {
     }
@@ -128,6 +117,8 @@ struct Members {
         : world(communicator.world),
           ranks{communicator.in_world(from), communicator.in_world(to)},
           rank(communicator.rank == from ? 0 : 1),
+          job(communicator.job),
+          far(far_among(ranks, job.get())),
           whole(&communicator),
           pair{from, to},
           common(communicator.common),
@@ -137,7 +128,16 @@ struct Members {
         return CommonMemory::bytes(nranks) + GroupMemory::bytes(nranks, kRoomForCollectives);
     }
 
+    // The host of each member, as in Collective; whether it is another than this one. Both are
+    // empty if all are on one host.
+    static std::vector<std::int64_t> hosts_of(const std::vector<int>& ranks, const hosts::Job* job);
+    static std::vector<bool> far_among(const std::vector<int>& ranks, const hosts::Job* job);
+    // The host of each member, as in Collective; empty if all are on one.
+    std::vector<std::int64_t> hosts() const;
+
     int nranks() const { return static_cast<int>(ranks.size()); }
+    bool span_hosts() const { return !far.empty(); }
+    bool is_far(int member) const { return span_hosts() && far[static_cast<std::size_t>(member)]; }
     int in_world(int member) const { return ranks[static_cast<std::size_t>(member)]; }
     int self_in_world() const { return in_world(rank); }
     bool are_pair() const { return whole != nullptr; }
@@ -147,8 +147,25 @@ struct Members {
     int name_of(int member) const {
         return whole == nullptr ? member : pair[static_cast<std::size_t>(member)];
     }
-    Member& record_of(int member) const { return common.member(name_of(member)); }
+    Member& record_of(int member) const {
+        return is_far(member) ? far_records->member(member) : common.member(name_of(member));
+    }
+    CallLog& log_of(int member) const {
+        return is_far(member) ? far_records->log(member) : memory.log(member);
+    }
+    // Where members are on several hosts, before they call each other. All must come: `exchange`
+    // gives a text to all and returns those of all, by member.
+    using Exchange = std::function<std::vector<std::string>(std::string own)>;
+    void connect_hosts(std::uint64_t extent, const Exchange& exchange);
+    // The same of a pair, whose memory is known to both (src/comm/far_pairs.hpp).
+    void read_other_hosts();
     Member& self() const { return record_of(rank); }
+    // The wait of this rank: with progress where the job has other hosts, whoever it waits for.
+    template <class Ready>
+    Waited wait_until(Ready&& ready, Clock::time_point deadline) const {
+        if (job != nullptr && job->spans_hosts()) return job->wait_until(ready, deadline);
+        return shm::wait_until(*world, self_in_world(), ready, deadline);
+    }
     // The own part of the memory that every call may use.
     void touch() const {
         if (!are_pair()) common.populate(rank);
@@ -156,12 +173,22 @@ struct Members {
     }
 
     std::shared_ptr<World> world;
-    std::vector<int> ranks;  // the world's, in the order of their ranks here
-    int rank;                // the own one, here
+    std::vector<int> ranks;           // the world's, in the order of their ranks here
+    int rank;                         // the own one, here
+    std::shared_ptr<hosts::Job> job;  // null: all ranks of the world are on this machine
+    std::vector<bool> far;
+    // Where members are on several hosts: their memory, and what they have written down.
+    std::shared_ptr<FarParts> far_parts;
+    std::shared_ptr<FarRecords> far_records;
     const Members* whole = nullptr;
     std::array<int, 2> pair{};
     CommonMemory common;
     GroupMemory memory;
 };
+
+// Nobody reads private memory of a rank on another host: then `reach` is false.
+inline RoutineLimits limits_of(int nranks, StagingRoom room, bool reach = true) {
+    return {GroupMemory::box_bytes(nranks), room.ring_bytes / 2, room.bulk_bytes, reach};
+}
 
 }  // namespace peal::comm

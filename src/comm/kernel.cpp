@@ -134,7 +134,8 @@ std::shared_ptr<KernelState> make_state(Plan plan, std::uint64_t identity,
     auto state = std::make_shared<KernelState>();
     state->plan = std::move(plan);
     engine::record_run(state->plan);
-    state->tape.read(state->plan);
+    state->tape.read(state->plan, engine::Tape::Windows::shared, engine::Tape::Cells::any,
+                     group.members().far);
     state->identity = identity;
     state->group = group.id();
     return state;

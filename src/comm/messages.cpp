@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The messages of a communicator.
+#include <exception>
 #include <string_view>
 #include <utility>
 #include <vector>
@@ -69,6 +70,80 @@ std::shared_ptr<Queue> queue_of(const std::shared_ptr<Desk>& desk, Channel& chan
     return {desk, &channel.queue()};
 }
 
+// Messages of one call. Everything is checked and made ready before anything is started.
+class Messages {
+public:
+    struct Started {
+        Channel* channel;
+        Queue::Ticket ticket;
+    };
+
+    explicit Messages(std::size_t count) {
+        ready_.reserve(count);
+        started_.reserve(count);
+    }
+
+    void add(Channel& channel, const ConstMemory& memory, CallSite at) {
+        ready_.emplace_back(&channel, channel.ready(memory, at));
+    }
+    // If one cannot be, those before it are over, too.
+    const std::vector<Started>& start() {
+        try {
+            for (auto& [channel, call] : ready_) {
+                started_.push_back({channel, channel->queue().start(std::move(call))});
+            }
+        } catch (...) {
+            wait_for_all();
+            throw;
+        }
+        return started_;
+    }
+    // Their buffers are the caller's again when this returns, by an error as well.
+    void carry_out() {
+        start();
+        if (const std::exception_ptr wrong = wait_for_all()) std::rethrow_exception(wrong);
+    }
+
+private:
+    // The first error, if there was one; what comes behind it fails at once.
+    std::exception_ptr wait_for_all() {
+        std::exception_ptr wrong;
+        for (const Started& message : started_) {
+            try {
+                message.channel->queue().wait(message.ticket);
+            } catch (...) {
+                if (!wrong) wrong = std::current_exception();
+            }
+        }
+        return wrong;
+    }
+
+    std::vector<std::pair<Channel*, comm::ReadyCall>> ready_;
+    std::vector<Started> started_;
+};
+
+Messages messages_of(Desk& desk, ConstMemory sent, int to, Memory received, int from, CallSite at) {
+    if (overlap(sent, received)) reject("sendrecv", "what is received overlaps what is sent");
+    Channel& there = channel_to(desk, "sendrecv", to);
+    Channel& back = channel_from(desk, "sendrecv", from);
+    Messages messages(2);
+    messages.add(there, sent, at);
+    messages.add(back, received, at);
+    return messages;
+}
+
+Messages messages_of(Desk& desk, std::span<const Neighbour> neighbours, CallSite at) {
+    require_apart("exchange", neighbours);
+    Messages messages(2 * neighbours.size());
+    for (const Neighbour& peer : neighbours) {
+        messages.add(channel_to(desk, "exchange", peer.rank), peer.sent, at);
+    }
+    for (const Neighbour& peer : neighbours) {
+        messages.add(channel_from(desk, "exchange", peer.rank), peer.received, at);
+    }
+    return messages;
+}
+
 }  // namespace
 
 // ---------------------------------------------------------------------------- one way
@@ -98,44 +173,32 @@ Pending Communicator::start_recv(Memory buffer, int from, CallSite at) {
 // ---------------------------------------------------------------------------- both ways
 
 void Communicator::sendrecv(ConstMemory sent, int to, Memory received, int from, CallSite at) {
-    start_sendrecv(sent, to, received, from, at).wait();
+    const comm::Use use(desk_->under_way());
+    messages_of(*desk_, sent, to, received, from, at).carry_out();
 }
 
 Pending Communicator::start_sendrecv(ConstMemory sent, int to, Memory received, int from,
                                      CallSite at) {
     const comm::Use use(desk_->under_way());
-    if (overlap(sent, received)) reject("sendrecv", "what is received overlaps what is sent");
-    Channel& there = channel_to(*desk_, "sendrecv", to);
-    Channel& back = channel_from(*desk_, "sendrecv", from);
-    const comm::ReadyCall& given = there.ready(sent, at);
-    const comm::ReadyCall& got = back.ready(received, at);
-    Pending pending(queue_of(desk_, there), there.queue().start(given));
-    pending.add(queue_of(desk_, back), back.queue().start(got));
+    Messages messages = messages_of(*desk_, sent, to, received, from, at);
+    Pending pending;
+    for (const Messages::Started& message : messages.start()) {
+        pending.add(queue_of(desk_, *message.channel), message.ticket);
+    }
     return pending;
 }
 
 void Communicator::exchange(std::span<const Neighbour> neighbours, CallSite at) {
-    start_exchange(neighbours, at).wait();
+    const comm::Use use(desk_->under_way());
+    messages_of(*desk_, neighbours, at).carry_out();
 }
 
-// Everything is checked and made ready before anything is started.
 Pending Communicator::start_exchange(std::span<const Neighbour> neighbours, CallSite at) {
     const comm::Use use(desk_->under_way());
-    require_apart("exchange", neighbours);
-    std::vector<std::pair<Channel*, comm::ReadyCall>> messages;
-    messages.reserve(2 * neighbours.size());
-    const auto add = [&](Channel& channel, const ConstMemory& memory) {
-        messages.emplace_back(&channel, channel.ready(memory, at));
-    };
-    for (const Neighbour& peer : neighbours) {
-        add(channel_to(*desk_, "exchange", peer.rank), peer.sent);
-    }
-    for (const Neighbour& peer : neighbours) {
-        add(channel_from(*desk_, "exchange", peer.rank), peer.received);
-    }
+    Messages messages = messages_of(*desk_, neighbours, at);
     Pending pending;
-    for (auto& [channel, call] : messages) {
-        pending.add(queue_of(desk_, *channel), channel->queue().start(std::move(call)));
+    for (const Messages::Started& message : messages.start()) {
+        pending.add(queue_of(desk_, *message.channel), message.ticket);
     }
     return pending;
 }

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <iterator>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -26,6 +27,9 @@ using Json = nlohmann::ordered_json;
 Json json_of(const Rule& rule) {
     Json json = {{"collective", name(rule.kind)}};
     if (rule.where == Where::window) json["on_window"] = true;
+    if (rule.where == Where::hosts) json["between_hosts"] = true;
+    if (rule.max_hosts != kMaxRanks) json["max_hosts"] = rule.max_hosts;
+    if (rule.max_per_host != kMaxRanks) json["max_per_host"] = rule.max_per_host;
     if (rule.max_ranks != kMaxRanks) json["max_ranks"] = rule.max_ranks;
     if (rule.max_bytes != Rule::kAny) json["max_bytes"] = rule.max_bytes;
     json["recipe"] = rule.recipe;
@@ -34,10 +38,12 @@ Json json_of(const Rule& rule) {
     return json;
 }
 
-bool has_recipe(const Rule& rule) {
+// Null if there is none.
+const Recipe* recipe_of(const Rule& rule) {
     const auto& list = recipes(rule.kind);
-    return std::any_of(list.begin(), list.end(),
-                       [&](const Recipe& recipe) { return recipe.name == rule.recipe; });
+    const auto found = std::find_if(
+        list.begin(), list.end(), [&](const Recipe& recipe) { return recipe.name == rule.recipe; });
+    return found == list.end() ? nullptr : &*found;
 }
 
 bool is_offered(const Rule& rule) {
@@ -59,7 +65,8 @@ public:
         for (const auto& [key, value] : json_.items()) {
             if (key != "collective" && key != "on_window" && key != "max_ranks" &&
                 key != "max_bytes" && key != "recipe" && key != kOldRecipe &&
-                key != "stage_bytes" && key != "reach") {
+                key != "stage_bytes" && key != "reach" && key != "between_hosts" &&
+                key != "max_hosts" && key != "max_per_host") {
                 fail(fmt::format("unknown word '{}'", key));
             }
         }
@@ -69,13 +76,29 @@ public:
         if (!kind) fail(fmt::format("there is no collective '{}'", collective));
         rule.kind = *kind;
         const bool on_window = flag("on_window");
-        rule.where = where_of(on_window);
+        const bool between_hosts = flag("between_hosts");
+        if (on_window && between_hosts) {
+            fail("'between_hosts' is for data anywhere, leave out 'on_window'");
+        }
+        rule.where = between_hosts ? Where::hosts : where_of(on_window);
+        rule.max_hosts = of_hosts("max_hosts", between_hosts);
+        rule.max_per_host = of_hosts("max_per_host", between_hosts);
         rule.max_ranks = static_cast<int>(number("max_ranks", kMaxRanks, kMaxRanks));
         rule.max_bytes = number("max_bytes", Rule::kAny, Rule::kAny);
         rule.recipe = text(json_.contains(kOldRecipe) ? kOldRecipe : "recipe");
         rule.reach = flag("reach");
         if (rule.reach && on_window) fail("'reach' is for private buffers");
-        if (!has_recipe(rule) || !is_offered(rule)) {
+        if (rule.reach && between_hosts) fail("'reach' is for ranks of one host");
+        const Recipe* recipe = recipe_of(rule);
+        if (recipe && recipe->has_lanes) {
+            fail(
+                fmt::format("recipe '{}' of {} is for ranks with several lanes; a rank of a "
+                            "communicator has one",
+                            rule.recipe, collective));
+        }
+        const bool is_known =
+            recipe != nullptr || (between_hosts && knows_hosts(rule.kind, rule.recipe));
+        if (!is_known || !is_offered(rule)) {
             fail(fmt::format("{} has no recipe '{}'{}", collective, rule.recipe,
                              on_window    ? " on a window"
                              : rule.reach ? " that reaches private buffers"
@@ -108,20 +131,42 @@ private:
         return json_[key].get<std::uint64_t>();
     }
 
+    int of_hosts(const char* key, bool between_hosts) const {
+        if (json_.contains(key) && !between_hosts) {
+            fail(fmt::format("'{}' is for rules with 'between_hosts'", key));
+        }
+        return static_cast<int>(number(key, kMaxRanks, kMaxRanks));
+    }
+
     const std::string& origin_;
     const Json& json_;
     std::size_t index_;
 };
 
+constexpr Spread kWidest{kMaxRanks, kMaxRanks};
+
 void require_complete(const Table& table) {
     for (const Rule& rule : built_in_table().rules) {
-        const bool on_window = rule.where == Where::window;
-        const auto rules = table.choices(rule.kind, on_window, Rule::kAny, kMaxRanks);
+        const Spread spread = rule.where == Where::hosts ? kWidest : Spread{};
+        const auto rules =
+            collectives::fitting(table.rules, rule.kind, rule.where, Rule::kAny, kMaxRanks, spread);
         if (std::all_of(rules.begin(), rules.end(), [](const Rule* r) { return r->reach; })) {
             reject(table.origin, fmt::format("no rule for {}{} of any size on any number of ranks",
-                                             name(rule.kind), on_window ? " on a window" : ""));
+                                             name(rule.kind),
+                                             rule.where == Where::window  ? " on a window"
+                                             : rule.where == Where::hosts ? " between hosts"
+                                                                          : ""));
         }
     }
+}
+
+// Profiles of one machine say nothing of others.
+void add_rules_of_hosts(Table& table) {
+    const auto is_one = [](const Rule& rule) { return rule.where == Where::hosts; };
+    if (std::any_of(table.rules.begin(), table.rules.end(), is_one)) return;
+    const Table built_in = built_in_table();
+    std::copy_if(built_in.rules.begin(), built_in.rules.end(), std::back_inserter(table.rules),
+                 is_one);
 }
 
 constexpr std::uint64_t kMostBytes = 16 << 20;
@@ -133,8 +178,9 @@ Table table_in(const std::string& path) {
 }  // namespace
 
 std::vector<const Rule*> Table::choices(CollectiveKind kind, bool on_window, std::uint64_t bytes,
-                                        int nranks) const {
-    return collectives::fitting(rules, kind, where_of(on_window), bytes, nranks);
+                                        int nranks, const Spread& spread) const {
+    const Where where = spread.hosts > 1 ? Where::hosts : where_of(on_window);
+    return collectives::fitting(rules, kind, where, bytes, nranks, spread);
 }
 
 Table built_in_table() {
@@ -166,6 +212,7 @@ Table table_from_json(std::string_view text, std::string origin) {
     for (std::size_t i = 0; i < json["rules"].size(); ++i) {
         table.rules.push_back(RuleReader(table.origin, json["rules"][i], i).read());
     }
+    add_rules_of_hosts(table);
     require_complete(table);
     return table;
 }

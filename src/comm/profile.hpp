@@ -15,6 +15,7 @@ namespace peal::comm {
 
 using collectives::may_reach;
 using collectives::Rule;
+using collectives::Spread;
 using collectives::Where;
 
 constexpr Where where_of(bool on_window) { return on_window ? Where::window : Where::staging; }
@@ -25,13 +26,14 @@ struct Table {
 
     // The rules for such a message, best first. Never empty for a valid table.
     std::vector<const Rule*> choices(CollectiveKind kind, bool on_window, std::uint64_t bytes,
-                                     int nranks) const;
+                                     int nranks, const Spread& spread = {}) const;
 };
 
 Table built_in_table();
 
 // Throws Error(usage) that says where and what is wrong: not JSON, an unknown word, a recipe that
-// does not exist, or no rule that takes any size and number of ranks.
+// does not exist, or no rule that takes any size and number of ranks. Where it has no rule at all
+// for several hosts, those of the built-in table hold.
 Table table_from_json(std::string_view text, std::string origin);
 std::string to_json(const Table& table);
 

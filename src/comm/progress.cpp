@@ -23,7 +23,9 @@ Progress::Progress(const Members& members, Routines& routines, UnderWay& under_w
       under_way_(under_way),
       peers_(members),
       memory_(members, peers_),
-      diagnosis_(members, peers_, call_, under_way) {}
+      diagnosis_(members, peers_, call_, under_way) {
+    if (members.span_hosts()) far_.emplace(*members.job, members.nranks() > 2);
+}
 
 // ---------------------------------------------------------------------------- turns
 
@@ -58,6 +60,8 @@ void Progress::announce(const Stamp& stamp, std::uint32_t site) {
     call_.stamp = stamp;
     call_.site = site;
     call_.place.turn.number = memory_.next_turn();
+    if (far_) [[unlikely]]
+        members_.job->progress();  // what has come from there counts
     diagnosis_.require_usable();
 }
 
@@ -111,7 +115,7 @@ struct Progress::CallSupplier : KernelSupplier {
     CallSupplier(Progress& progress, Manner manner) : KernelSupplier(progress), manner(manner) {}
 
     bool wait(const engine::Core&) {
-        if (manner == Manner::leaves) return false;
+        if (manner == Manner::leaves) return progress.has_come();
         if (manner == Manner::polls) return !progress.stands();
         if (std::exchange(is_first_wait, false)) {  // there is nothing else to do
             progress.memory_.own_next_lines(*progress.call_.routine, progress.call_.place);
@@ -143,10 +147,156 @@ struct Progress::CallSupplier : KernelSupplier {
     bool is_first_wait = true;
 };
 
+// Returns when what was begun on other hosts is over.
+template <class IsOver>
+void Progress::wait_for_far(IsOver&& is_over) {
+    const auto ready = [&] { return is_over() || diagnosis_.has_failed(); };
+    const Clock::time_point begin = Clock::now();
+    for (;;) {
+        const Waited waited = members_.wait_until(ready, diagnosis_.next_look(begin));
+        if (waited == Waited::alarm) diagnosis_.fail_by_alarm();
+        if (const auto trouble = far_->trouble()) {
+            diagnosis_.fail_to_reach_host(trouble->first, trouble->second);
+        }
+        if (is_over()) return;
+        if (diagnosis_.has_failed()) diagnosis_.fail_as_reported();
+        if (waited == Waited::deadline) diagnosis_.look_around(begin);
+    }
+}
+
+// Where members are on other hosts. What this rank tells anybody is true of what it did there.
+template <class Near>
+struct Progress::FarSupplier : Near {
+    using Near::Near;
+    using Near::progress;
+
+    FarMemory& far() { return *progress.far_; }
+
+    void rings(std::byte* cell) {
+        complete_but(FarMemory::kNobody);
+        Near::rings(cell);
+    }
+    void heard(const engine::Op& wait, std::byte* cell) {
+        progress.members_.job->net().catch_up();
+        Near::heard(wait, cell);
+    }
+    void fetch_far(std::byte* to, const std::byte* mirror, std::uint64_t bytes) {
+        far().fetch(to, mirror, bytes);
+    }
+    void fetched() {
+        progress.wait_for_far([this] { return far().is_over(); });
+    }
+    void put_far(std::byte* mirror, const std::byte* from, std::uint64_t bytes,
+                 std::uint16_t group) {
+        far().put(mirror, from, bytes, group);
+    }
+    void fence_far(std::uint16_t group) { far().fence(group); }
+    void changes(const std::byte* memory, std::uint64_t bytes) {
+        if (far().uses(memory, bytes)) fetched();
+    }
+    void complete_but(int rank) {
+        far().begin_telling(rank);
+        if (!far().is_complete_but(rank)) {
+            progress.wait_for_far([&] { return far().is_complete_but(rank); });
+        }
+        far().end_telling(rank);
+    }
+};
+
+struct Progress::FarKernelSupplier : FarSupplier<KernelSupplier> {
+    using FarSupplier::FarSupplier;
+
+    // A set of a cell that does not only grow is over before this rank goes on: so it is in one
+    // order with what this rank sees after it. An add is, because it may overflow.
+    void notify_far(const engine::Core& core, const engine::Op& op, std::int64_t value) {
+        std::byte* const cell = core.address(op.dst);
+        const int rank = far().owner_of(cell);
+        core.expect_fit(op, value);
+        complete_but(rank);
+        const auto bytes = static_cast<int>(bytes_of(op.element));
+        if (op.work == engine::Opcode::notify_add) {
+            far().add(cell, value, bytes);
+            fetched();
+            core.expect_sum(op, far().before(), value);
+            return;
+        }
+        far().set(cell, &value, static_cast<std::uint64_t>(bytes));  // the low bytes come first
+        if (op.work == engine::Opcode::notify_exchange) {
+            far().flush(rank);
+            fetched();
+        }
+    }
+};
+
+// A call of the communicator's: seal and cell go together, since they are in one line. Of a line
+// that is the sender's alone what it holds before them goes along.
+struct Progress::FarCallSupplier : FarSupplier<CallSupplier> {
+    using FarSupplier::FarSupplier;
+
+    void put_far(std::byte* mirror, const std::byte* from, std::uint64_t bytes,
+                 std::uint16_t group) {
+        if (progress.call_.routine->staging == Staging::line) {
+            far().put_in_line(mirror, from, bytes);
+        } else {
+            far().put(mirror, from, bytes, group);
+        }
+    }
+    void notify_far(const engine::Core& core, const engine::Op& op, std::int64_t value) {
+        std::byte* const cell = core.address(op.dst);
+        const int rank = far().owner_of(cell);
+        complete_but(rank);
+        struct {
+            Seal seal;
+            std::int64_t cell;
+        } const told{progress.seal_, value};
+        if (progress.members_.job->net().keeps_lines(rank)) {
+            return far().set(cell - sizeof told.seal, &told, sizeof told);
+        }
+        far().set(cell - sizeof told.seal, &told.seal, sizeof told.seal);
+        far().set(cell, &told.cell, sizeof told.cell);
+    }
+};
+
+engine::Driven Progress::drive_call(Manner manner) {
+    if (far_) [[unlikely]] {
+        FarCallSupplier supplier(*this, manner);
+        const engine::Driven driven = engine::drive(call_.core, supplier);
+        if (driven == engine::Driven::done) end_far();
+        return driven;
+    }
+    CallSupplier supplier(*this, manner);
+    return engine::drive(call_.core, supplier);
+}
+
+void Progress::drive_kernel() {
+    if (far_) [[unlikely]] {
+        FarKernelSupplier supplier(*this);
+        engine::drive(call_.core, supplier);
+        end_far();
+        // Windows of the user's: whom it tells of them, and how, is not for this call to know.
+        return supplier.complete_but(FarMemory::kNobody);
+    }
+    KernelSupplier supplier(*this);
+    engine::drive(call_.core, supplier);
+}
+
+// The buffers are the caller's again.
+void Progress::end_far() {
+    far_->end_call();
+    const auto is_over = [this] { return far_->is_over(); };
+    if (!is_over()) wait_for_far(is_over);
+}
+
+// Whether the ring at hand has, now that there has been progress.
+bool Progress::has_come() {
+    if (!far_) return false;
+    members_.job->progress();
+    return !call_.core.is_blocked();
+}
+
 bool Progress::carry_on(Manner manner) {
     while (call_.phase != Phase::idle) {
-        CallSupplier supplier(*this, manner);
-        if (engine::drive(call_.core, supplier) == engine::Driven::set_aside) return false;
+        if (drive_call(manner) == engine::Driven::set_aside) return false;
         memory_.give_back(*call_.routine, call_.place);
         if (call_.phase == Phase::meeting) {
             proceed();
@@ -162,12 +312,20 @@ bool Progress::carry_on(Manner manner) {
 void Progress::wait_for_ring() {
     constexpr int kGlances = 200;
     constexpr int kGlancesAtFullSpeed = 60;  // relax() costs as much as a hand-over
-    if (under_way_.has_others(call_)) [[unlikely]]
+    if (far_) [[unlikely]]
         return wait_longer();
-    const bool has_rung = spinning_pays(*members_.world) && call_.core.look(kGlances, [](int i) {
+    const auto pause = [](int i) {
         if (i >= kGlancesAtFullSpeed) relax();
-    });
-    if (!has_rung) wait_longer();
+    };
+    const bool pays = spinning_pays(*members_.world);
+    if (under_way_.has_others(call_)) [[unlikely]] {
+        for (int i = 0; pays && i < kGlances && !under_way_.can_go_on(call_); ++i) {
+            if (!call_.core.is_blocked()) return;
+            pause(i);
+        }
+        return wait_longer();
+    }
+    if (!pays || !call_.core.look(kGlances, pause)) wait_longer();
 }
 
 // Where ranks outnumber cores, the core is for whoever is wanted next. That may be this rank, if it
@@ -200,8 +358,7 @@ void Progress::wait_longer() {
     } standstill{diagnosis_};
     for (;;) {
         carry_on_others();
-        const Waited waited = wait_until(*members_.world, members_.self_in_world(), ready,
-                                         diagnosis_.next_look(begin));
+        const Waited waited = members_.wait_until(ready, diagnosis_.next_look(begin));
         if (waited == Waited::alarm) diagnosis_.fail_by_alarm();
         if (!call_.core.is_blocked()) return;
         if (diagnosis_.has_failed()) diagnosis_.fail_as_reported();
@@ -226,6 +383,7 @@ void Progress::carry_on_others() {
 // The questions of wait_longer(), in passing. False: a ring has come meanwhile. (What a rank did
 // before it failed counts, so the cell is looked at once more after a failure was seen.)
 bool Progress::stands() {
+    if (far_) members_.job->progress();
     const bool has_failed = diagnosis_.has_failed();
     const bool is_alarm = members_.world->failed_rank() >= 0;
     const std::uint64_t turn = call_.place.turn.number;
@@ -275,8 +433,7 @@ void Progress::run(const KernelRequest& request) {
     call_.plan_of = request.plan_of;
     reserve_tiles(engine::tile_room(*request.tape->plan));
     call_.core.start(*request.tape, memory_.bind(request));
-    KernelSupplier supplier(*this);
-    engine::drive(call_.core, supplier);
+    drive_kernel();
     note_end();
     call_.phase = Phase::idle;
 }

@@ -8,9 +8,11 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 
 #include "comm/call_memory.hpp"
 #include "comm/diagnosis.hpp"
+#include "comm/far_memory.hpp"
 #include "comm/peer_memory.hpp"
 #include "comm/request.hpp"
 #include "comm/routine.hpp"
@@ -63,6 +65,10 @@ private:
     using Phase = CallAtHand::Phase;
     struct KernelSupplier;
     struct CallSupplier;
+    template <class Near>
+    struct FarSupplier;
+    struct FarKernelSupplier;
+    struct FarCallSupplier;
 
     void announce(const Stamp& stamp, std::uint32_t site);
     void proceed();
@@ -90,6 +96,12 @@ private:
     bool stands();
     void wait_for_ring();
     void wait_longer();
+    engine::Driven drive_call(Manner manner);
+    void drive_kernel();
+    bool has_come();
+    template <class IsOver>
+    void wait_for_far(IsOver&& is_over);
+    void end_far();
     void carry_on_others();
     bool looks_again() const;
 
@@ -116,6 +128,7 @@ private:
     Clock::time_point began_{};  // the call at hand, if calls are logged
 
     PeerMemory peers_;
+    std::optional<FarMemory> far_;  // where the members are on several hosts
     CallMemory memory_;
     Diagnosis diagnosis_;
 };

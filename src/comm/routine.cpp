@@ -16,7 +16,8 @@
 namespace peal::comm {
 namespace {
 
-Collective collective_of(const Shape& shape, const Rule& rule, std::uint64_t bulk_bytes) {
+Collective collective_of(const Shape& shape, const Rule& rule, std::uint64_t bulk_bytes,
+                         const std::vector<std::int64_t>& hosts) {
     Collective collective;
     collective.kind = shape.kind;
     collective.recipe = rule.recipe;
@@ -30,6 +31,7 @@ Collective collective_of(const Shape& shape, const Rule& rule, std::uint64_t bul
     collective.placement = carried_placement(rule, shape.placement);
     const std::uint64_t stage = rule.stage_bytes == 0 ? kDefaultStageBytes : rule.stage_bytes;
     collective.stage_bytes = stage > bulk_bytes ? bulk_bytes : rule.stage_bytes;
+    if (knows_hosts(shape.kind, rule.recipe)) collective.hosts = hosts;
     return collective;
 }
 
@@ -39,11 +41,11 @@ bool is_empty(const Shape& shape) {
     return std::all_of(shape.counts.begin(), shape.counts.end(), [](auto n) { return n == 0; });
 }
 
-Collective barrier_of(const Table& table, int nranks) {
-    Collective barrier;
-    barrier.kind = CollectiveKind::barrier;
-    barrier.recipe = table.choices(CollectiveKind::barrier, false, 0, nranks).front()->recipe;
-    return barrier;
+Collective barrier_of(const Table& table, int nranks, const std::vector<std::int64_t>& hosts) {
+    Shape shape;
+    shape.kind = CollectiveKind::barrier;
+    const auto rules = table.choices(shape.kind, false, 0, nranks, collectives::spread_of(hosts));
+    return collective_of(shape, *rules.front(), 0, hosts);
 }
 
 bool is_closed(const Collective& collective) {
@@ -129,6 +131,14 @@ void describe_buffers(Routine& routine, const Collective& collective, int rank, 
     routine.needs_output = facts.gets(rank, collective.root);
 }
 
+engine::Tape::Far far_from(int rank, const std::vector<std::int64_t>& hosts) {
+    engine::Tape::Far far;
+    for (const std::int64_t host : hosts) {
+        far.push_back(host != hosts[static_cast<std::size_t>(rank)]);
+    }
+    return far;
+}
+
 // Bytes by which the table chooses.
 std::uint64_t message_bytes(const Shape& shape, int nranks) {
     if (!facts_of(shape.kind).counts_pairs()) {
@@ -154,15 +164,17 @@ std::uint64_t message_bytes(const Routine& routine) {
 }
 
 std::unique_ptr<Routine> make_routine(const Shape& shape, const Table& table, int rank, int nranks,
-                                      const RoutineLimits& limits) {
+                                      const RoutineLimits& limits,
+                                      const std::vector<std::int64_t>& hosts) {
     const bool on_window = shape.placement == Placement::window;
-    const auto rules = table.choices(shape.kind, on_window, message_bytes(shape, nranks), nranks);
+    const auto rules = table.choices(shape.kind, on_window, message_bytes(shape, nranks), nranks,
+                                     collectives::spread_of(hosts));
     for (const Rule* rule : rules) {
         if (rule->reach && !limits.reach) continue;
-        const Collective wanted = collective_of(shape, *rule, limits.bulk_bytes);
+        const Collective wanted = collective_of(shape, *rule, limits.bulk_bytes, hosts);
         validate(wanted, nranks);
         const bool empty = is_empty(shape);
-        const Collective carried_out = empty ? barrier_of(table, nranks) : wanted;
+        const Collective carried_out = empty ? barrier_of(table, nranks, hosts) : wanted;
         auto routine = std::make_unique<Routine>();
         routine->shape = shape;
         routine->collective = carried_out;
@@ -173,7 +185,7 @@ std::unique_ptr<Routine> make_routine(const Shape& shape, const Table& table, in
         routine->tape.read(routine->plan,
                            routine->staging == Staging::reach ? engine::Tape::Windows::reached
                                                               : engine::Tape::Windows::shared,
-                           engine::Tape::Cells::grow);
+                           engine::Tape::Cells::grow, far_from(rank, hosts));
         routine->wiring = wiring_of(routine->plan);
         return routine;
     }
@@ -183,7 +195,7 @@ std::unique_ptr<Routine> make_routine(const Shape& shape, const Table& table, in
 }
 
 const RoutinePtr& Routines::make(const Shape& shape) {
-    RoutinePtr routine = make_routine(shape, *table_, rank_, nranks_, limits_);
+    RoutinePtr routine = make_routine(shape, *table_, rank_, nranks_, limits_, hosts_);
     engine::record_run(routine->plan);
     engine::record_compiled(nranks_, engine::CallOrder::free, routine->collective);
     if (count_ >= kMost) forget();

@@ -66,9 +66,11 @@ struct RoutineLimits {
     bool reach = true;  // whether ranks can copy from and to each other's private memory
 };
 
-// Chooses the recipe, compiles the plan of `rank`. Throws Error(usage) when the shape cannot be.
+// Chooses the recipe, compiles the plan of `rank`. `hosts` says which host each rank is on, as in
+// Collective; empty: all are on one. Throws Error(usage) when the shape cannot be.
 std::unique_ptr<Routine> make_routine(const Shape& shape, const Table& table, int rank, int nranks,
-                                      const RoutineLimits& limits);
+                                      const RoutineLimits& limits,
+                                      const std::vector<std::int64_t>& hosts = {});
 
 using RoutinePtr = std::shared_ptr<const Routine>;
 
@@ -77,8 +79,13 @@ using RoutinePtr = std::shared_ptr<const Routine>;
 // buffers.) What was handed out stays alive with its user.
 class Routines {
 public:
-    Routines(std::shared_ptr<const Table> table, int rank, int nranks, RoutineLimits limits)
-        : table_(std::move(table)), rank_(rank), nranks_(nranks), limits_(limits) {}
+    Routines(std::shared_ptr<const Table> table, int rank, int nranks, RoutineLimits limits,
+             std::vector<std::int64_t> hosts = {})
+        : table_(std::move(table)),
+          rank_(rank),
+          nranks_(nranks),
+          limits_(limits),
+          hosts_(std::move(hosts)) {}
 
     // The reference is good until the next find().
     const RoutinePtr& find(const Shape& shape) {
@@ -93,7 +100,7 @@ public:
         if (without_reach_ == nullptr) {
             RoutineLimits limits = limits_;
             limits.reach = false;
-            without_reach_ = std::make_unique<Routines>(table_, rank_, nranks_, limits);
+            without_reach_ = std::make_unique<Routines>(table_, rank_, nranks_, limits, hosts_);
         }
         return *without_reach_;
     }
@@ -117,6 +124,7 @@ private:
     std::shared_ptr<const Table> table_;
     int rank_, nranks_;
     RoutineLimits limits_;
+    std::vector<std::int64_t> hosts_;
     std::unique_ptr<Routines> without_reach_;
     std::size_t count_ = 0;
     std::vector<RoutinePtr> slots_ = std::vector<RoutinePtr>(kFirstSlots);  // at most half are used

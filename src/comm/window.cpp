@@ -18,6 +18,12 @@ std::byte* WindowMemory::on(int rank) const {
         throw Error(Fault::usage,
                     fmt::format("window: rank must be 0..{}, found {}", state_->nranks - 1, rank));
     }
+    if (!state_->far.empty() && state_->far[static_cast<std::size_t>(rank)]) {
+        throw Error(Fault::usage,
+                    fmt::format("window: rank {} is on another host, so its part has no address "
+                                "here; use a collective, a message or a kernel",
+                                rank));
+    }
     return state_->world->at(state_->extent +
                              static_cast<std::uint64_t>(rank) * state_->rank_stride);
 }
@@ -28,7 +34,6 @@ WindowMemory Communicator::allocate(std::uint64_t n, std::uint64_t bytes_each, C
     const comm::Use use(desk_->under_way());
     desk_->collectives().drain();
     comm::Group& group = desk_->group();
-    shm::World& world = *group.world();
     if (n > comm::kMaxCount / bytes_each) {
         throw Error(Fault::usage, fmt::format("window: {} x {} bytes are too many", n, bytes_each));
     }
@@ -37,31 +42,18 @@ WindowMemory Communicator::allocate(std::uint64_t n, std::uint64_t bytes_each, C
     const std::uint64_t page = comm::page_bytes();
     const std::uint64_t rank_stride = std::max(page, (bytes + page - 1) / page * page);
 
-    std::string why;
-    std::uint64_t extent = 0;  // none
-    if (group.rank() == 0) {
-        try {
-            const auto ranks = static_cast<std::uint64_t>(group.nranks());
-            extent = world.allocate(ranks * rank_stride, group.nranks());
-        } catch (const Error& error) {
-            why = error.what();
-        }
-    }
-    extent = group.hand_out(comm::SyncReason::window, extent, at);
-    if (extent == 0) {
-        throw Error(Fault::resource, why.empty() ? "window: rank 0 found no memory for it" : why);
-    }
     auto state = std::make_shared<comm::WindowState>();
     state->world = group.world();
-    state->extent = extent;
+    state->extent =
+        group.allocate_window(static_cast<std::uint64_t>(group.nranks()) * rank_stride, at);
     state->bytes = bytes;
     state->rank_stride = rank_stride;
     state->nranks = group.nranks();
     state->group = group.id();
     state->number = group.count_window();
-    WindowMemory window(std::move(state));
-    comm::populate(window.on(group.rank()), rank_stride);
-    return window;
+    comm::populate(state->world->at(state->extent) + group.rank() * rank_stride, rank_stride);
+    state->connect_hosts(group, at);
+    return WindowMemory(std::move(state));
 }
 
 WindowMemory Communicator::signals(std::uint64_t n, std::uint64_t cell_stride, CallSite at) {
@@ -76,6 +68,25 @@ WindowMemory Communicator::signals(std::uint64_t n, std::uint64_t cell_stride, C
 }
 
 namespace comm {
+
+WindowState::~WindowState() {
+    if (extent == 0) return;
+    if (far_parts != nullptr) {
+        far_parts->retire();
+    } else {
+        world->disown(extent);
+    }
+}
+
+void WindowState::connect_hosts(Group& among, CallSite at) {
+    const Members& members = among.members();
+    if (!members.span_hosts()) return;
+    const std::vector<PartLayout> layouts = {{world->at(extent), rank_stride, rank_stride}};
+    job = members.job;
+    far = members.far;
+    far_parts = std::make_shared<FarParts>(members, extent, layouts);
+    far_parts->connect(among.exchange(far_parts->keys(), at));
+}
 
 std::uint64_t Group::number_of(const WindowMemory& window) const {
     const WindowState& state = Inside::of(window);

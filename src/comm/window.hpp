@@ -11,7 +11,13 @@
 namespace peal::comm {
 
 struct WindowState {
-    ~WindowState() { world->disown(extent); }
+    WindowState() = default;
+    ~WindowState();
+    WindowState(const WindowState&) = delete;
+    WindowState& operator=(const WindowState&) = delete;
+
+    // Where members are on several hosts: all come.
+    void connect_hosts(Group& among, CallSite at);
 
     std::shared_ptr<World> world;
     std::uint64_t extent = 0;
@@ -21,12 +27,17 @@ struct WindowState {
     std::uint64_t group = 0;      // Group::id() of its communicator
     std::uint64_t number = 0;     // among the windows of its communicator, from 1
     std::int64_t generation = 0;  // if it holds signals
+    std::shared_ptr<hosts::Job> job;
+    std::vector<bool> far;                // as in Members
+    std::shared_ptr<FarParts> far_parts;  // goes before the job
 };
 
 // What is behind the handles that users have.
 struct Inside {
     static WindowState& of(const WindowMemory& window) { return *window.state_; }
     static const KernelState& of(const Kernel& kernel) { return *kernel.state_; }
+    // The communicator of a rank of a job; all must call.
+    static Communicator connect(const std::shared_ptr<hosts::Job>& job);
 };
 
 // Throws Error(usage) when the window belongs to another communicator.

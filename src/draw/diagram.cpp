@@ -12,6 +12,7 @@
 #include "check/steps.hpp"
 #include "draw/layout.hpp"
 #include "draw/memory.hpp"
+#include "draw/operations.hpp"
 #include "draw/signals.hpp"
 #include "plan/access.hpp"
 #include "plan/notes.hpp"
@@ -43,7 +44,7 @@ public:
     Builder(const Violation& violation, const std::vector<CheckStage>& stages)
         : violation_(violation), stages_(stages), signals_(stages) {}
 
-    Diagram build() && {
+    Diagram build(Grain grain) && {
         diagram_.title = std::string(name(violation_.kind));
         if (!violation_.memory.empty()) diagram_.title += ": " + violation_.memory;
         diagram_.message = violation_.message;
@@ -53,7 +54,8 @@ public:
             if (!contains(violation_.schedule, step)) add_step(step, can_block(step));
         }
         mark_related();
-        place_rows(diagram_, accesses_);
+        if (grain == Grain::operation) fold_operations(diagram_, facts_, stages_);
+        place_rows(diagram_, facts_.accesses);
         return std::move(diagram_);
     }
 
@@ -126,6 +128,7 @@ private:
             event.label = step.index == Step::kStages ? "caller stages" : "caller consumes";
         }
         const std::size_t at = push(step, std::move(event), accesses_of(step, stages_));
+        facts_.steps[at] = step;
         if (step.released_by >= 0) {
             diagram_.arrows.push_back({event_of_[static_cast<std::size_t>(step.released_by)], at});
         }
@@ -136,16 +139,16 @@ private:
     void mark_related() {
         std::map<std::pair<std::int32_t, std::string>, std::size_t> touched;
         std::size_t clashes = 0;
-        for (std::size_t i = 0; i < accesses_.size(); ++i) {
+        for (std::size_t i = 0; i < facts_.accesses.size(); ++i) {
             if (!diagram_.events[i].clash) continue;
             ++clashes;
             std::set<std::pair<std::int32_t, std::string>> own;
-            for (const Access& access : accesses_[i]) own.emplace(access.rank, access.memory);
+            for (const Access& access : facts_.accesses[i]) own.emplace(access.rank, access.memory);
             for (const auto& place : own) ++touched[place];
         }
-        for (std::size_t i = 0; i < accesses_.size(); ++i) {
+        for (std::size_t i = 0; i < facts_.accesses.size(); ++i) {
             if (diagram_.events[i].kind == EventKind::caller) continue;
-            for (const Access& access : accesses_[i]) {
+            for (const Access& access : facts_.accesses[i]) {
                 const auto it = touched.find({access.rank, access.memory});
                 if (it != touched.end() && it->second == clashes) diagram_.events[i].related = true;
             }
@@ -189,7 +192,8 @@ private:
     std::size_t push(const Step& step, Event event, std::vector<Access> accesses) {
         event.rail = rail_number(step);
         diagram_.events.push_back(std::move(event));
-        accesses_.push_back(std::move(accesses));
+        facts_.accesses.push_back(std::move(accesses));
+        facts_.steps.emplace_back();
         return diagram_.events.size() - 1;
     }
 
@@ -198,15 +202,15 @@ private:
     Signals signals_;
     bool several_calls_ = false;
     Diagram diagram_;
-    std::vector<std::vector<Access>> accesses_;    // by event
+    EventFacts facts_;
     std::vector<std::size_t> event_of_;            // by position in the schedule
     std::map<std::size_t, std::int32_t> call_of_;  // by rail
 };
 
 }  // namespace
 
-Diagram diagram_of(const Violation& violation, const std::vector<CheckStage>& stages) {
-    return Builder(violation, stages).build();
+Diagram diagram_of(const Violation& violation, const std::vector<CheckStage>& stages, Grain grain) {
+    return Builder(violation, stages).build(grain);
 }
 
 std::vector<std::string> meanwhile_lines(const Diagram& diagram) {

@@ -66,7 +66,12 @@ struct Diagram {
     std::size_t rows = 0;
 };
 
-Diagram diagram_of(const Violation& violation, const std::vector<CheckStage>& stages);
+// What is one step: an instruction of a plan, or all that an operation of the kernel consists of,
+// as a TPUT does of loads, flags and stores. A step that clashes is an instruction always.
+enum class Grain : std::uint8_t { operation, instruction };
+
+Diagram diagram_of(const Violation& violation, const std::vector<CheckStage>& stages,
+                   Grain grain = Grain::operation);
 
 // "rank 2 meanwhile: 14 steps", "ranks 1..6 meanwhile: 9 steps each"
 std::vector<std::string> meanwhile_lines(const Diagram& diagram);

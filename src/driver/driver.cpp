@@ -193,6 +193,7 @@ private:
             const std::vector<driver::Stage> stages =
                 driver::stages_of(with_windows, worker_.ranks(), after);
             const auto unit = unit_of(stages, wrong);
+            if (unit->is_checked) driver::expect_zeroed(stages, *unit);
             for (std::size_t s = 0; s < stages.size(); ++s) {
                 for (const driver::Member* member : stages[s].members) {
                     if (member) places[member] = {unit, s};
@@ -213,19 +214,22 @@ private:
         std::shared_ptr<const driver::Unit>& unit = units_[driver::key_of(stages)];
         const bool is_new = unit == nullptr;
         if (is_new) {
-            unit =
-                driver::prepare(stages, {rules_of(options_.worker.platform), options_.max_seconds,
-                                         options_.pages, options_.check != DriverCheck::off});
-            if (unit->is_checked) count(unit->report.verdict);
+            unit = driver::prepare(
+                stages, {rules_of(options_.worker.platform), options_.max_seconds, options_.pages,
+                         options_.check != DriverCheck::off, options_.check == DriverCheck::error});
+            if (unit->is_checked) count(unit->report);
         }
         const bool is_told = !is_new && options_.check == DriverCheck::warn;
         if (!unit->finding.empty() && !is_told) wrong.push_back(unit->finding);
         return unit;
     }
 
-    void count(Verdict verdict) {
-        switch (verdict) {
-            case Verdict::proved: ++summary_.proved; return;
+    void count(const CheckReport& report) {
+        switch (report.verdict) {
+            case Verdict::proved:
+                ++summary_.proved;
+                if (!report.any_order) ++summary_.proved_if_drained;
+                return;
             case Verdict::violated: ++summary_.refuted; return;
             case Verdict::bound: ++summary_.undecided; return;
         }
@@ -260,12 +264,22 @@ private:
         }
     }
 
-    static Arguments arguments_of(const driver::Member& member,
-                                  const driver::PreparedStage& stage) {
+    Arguments arguments_of(const driver::Member& member, const driver::PreparedStage& stage) {
         Arguments arguments;
+        // A task without windows has a plan of its own, whatever chip it is for.
+        const bool is_alone = stage.plans.size() == 1;
+        const auto& created = stage.created[is_alone ? 0 : static_cast<std::size_t>(member.chip)];
         const std::vector<Buffer>& buffers = stage.plans[0].buffers;
         for (std::size_t b = 0; b < buffers.size(); ++b) {
-            const driver::BoundMemory& memory = member.memories[stage.memory_of[b]];
+            const std::size_t place = stage.memory_of[b];
+            if (place >= member.memories.size()) {
+                const std::uint64_t bytes = created[place - member.memories.size()];
+                const Element element = buffers[b].element;
+                arguments.emplace_back(
+                    worker_.alloc(member.chip, element, {bytes / bytes_of(element)}));
+                continue;
+            }
+            const driver::BoundMemory& memory = member.memories[place];
             if (!memory.domain) {
                 arguments.emplace_back(memory.tensor);
                 continue;

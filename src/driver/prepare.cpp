@@ -1,33 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 // From stages to plans, and from plans to a verdict.
 #include <algorithm>
-#include <filesystem>
 #include <map>
 #include <set>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "base/cache_directory.hpp"
-#include "base/digest.hpp"
-#include "base/file.hpp"
 #include "check/proof_store.hpp"
-#include "draw/diagram.hpp"
-#include "draw/pictures.hpp"
-#include "draw/svg_text.hpp"
 #include "driver/unit.hpp"
 #include "peal/compile.hpp"
 #include "peal/error.hpp"
+#include "peal/page.hpp"
 #include "pto/callees.hpp"
 
 namespace peal::driver {
 namespace {
-
-// Who is in a stage; some rank is.
-const Member& anybody(const Stage& stage) {
-    return **std::find_if(stage.members.begin(), stage.members.end(),
-                          [](const Member* member) { return member != nullptr; });
-}
 
 PreparedStage traced(const Stage& stage) {
     std::vector<std::optional<pto::ChipTask>> tasks;
@@ -35,8 +23,9 @@ PreparedStage traced(const Stage& stage) {
         tasks.push_back(member ? std::optional(member->task) : std::nullopt);
     }
     pto::TracedTask traced = pto::trace(*anybody(stage).program, tasks);
-    DeviceKernel kernel(traced.plans);
-    return {std::move(traced.plans), std::move(kernel), std::move(traced.memory_of)};
+    DeviceKernel kernel = DeviceKernel(traced.plans).proved_in_runs();
+    return {std::move(traced.plans), std::move(kernel), std::move(traced.memory_of),
+            std::move(traced.created)};
 }
 
 // The stages as the checker sees them. Windows are the same memory in all of them.
@@ -62,11 +51,10 @@ private:
             stages_.push_back({&meeting_, nullptr, {"the host's turn"}});
         }
         const std::vector<Buffer>& buffers = prepared.plans[0].buffers;
-        const Member& member = anybody(stage);
         CheckStage checked{&prepared.plans, nullptr, {}};
         std::map<const LiveDomain*, pto::WindowUse> windows;
         for (std::size_t b = 0; b < buffers.size(); ++b) {
-            const LiveDomain* domain = member.memories[prepared.memory_of[b]].domain;
+            const LiveDomain* domain = domain_of(stage, prepared, b);
             checked.memory.push_back(
                 domain        ? shared_name(buffers[b].kind, domain)
                 : number == 0 ? buffers[b].name
@@ -106,24 +94,6 @@ std::string name_of(const std::vector<Stage>& stages) {
     return fmt::format("{}", fmt::join(names, ", "));
 }
 
-// A page with the picture; its path.
-std::string page_of(const std::string& title, const Violation& violation,
-                    const std::vector<CheckStage>& stages, const std::string& directory) {
-    const std::string svg = draw::to_svg(draw::diagram_of(violation, stages));
-    const std::filesystem::path place =
-        directory.empty() ? base::cache_or_temporary_directory() / "counterexamples"
-                          : std::filesystem::path(directory);
-    base::make_private_directories(place);
-    const std::filesystem::path page = place / (base::Digest().add(svg).text() + ".html");
-    base::write_text(page,
-                     fmt::format("<!DOCTYPE html>\n<meta charset=\"utf-8\">\n<title>{0}</title>\n"
-                                 "<h1>{0}</h1>\n<p>{1}: {2}</p>\n{3}\n",
-                                 draw::escape_xml(title), name(violation.kind),
-                                 draw::escape_xml(violation.message), svg),
-                     "page");
-    return page.string();
-}
-
 std::string finding_of(const Unit& unit, int nranks, const std::vector<CheckStage>& stages,
                        const std::string& pages) {
     if (unit.report.verdict == Verdict::proved) return {};
@@ -134,7 +104,7 @@ std::string finding_of(const Unit& unit, int nranks, const std::vector<CheckStag
     }
     const Violation& violation = unit.report.violations.front();
     return fmt::format("{}: {}: {}\n  the counterexample: {}", title, name(violation.kind),
-                       violation.message, page_of(title, violation, stages, pages));
+                       violation.message, write_page(title, violation, stages, pages));
 }
 
 }  // namespace
@@ -146,17 +116,22 @@ std::shared_ptr<const Unit> prepare(const std::vector<Stage>& stages, const Prov
         unit->stages.push_back(traced(stage));
         unit->programs.push_back(anybody(stage).program);
     }
+    unit->signals = signals_of(unit->stages);
     const Sequence sequence(stages, unit->stages);
-    if (!options.check) return unit;
+    if (!options.check) {
+        record_proved_run(sequence.stages(), true);
+        return unit;
+    }
     CheckOptions asked;
     asked.calls = 1;
     asked.any_calls = false;
     asked.device = options.device;
     asked.max_seconds = options.max_seconds;
-    unit->report = checker::check_once(sequence.stages(), asked).report;
+    unit->report = checker::check_orders_once(sequence.stages(), asked).report;
     unit->is_checked = true;
     unit->finding = finding_of(*unit, static_cast<int>(stages[0].members.size()), sequence.stages(),
                                options.pages);
+    if (unit->finding.empty() || !options.refuses) record_proved_run(sequence.stages(), true);
     return unit;
 }
 

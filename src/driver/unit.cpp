@@ -90,6 +90,17 @@ void describe(Key& key, const Member& member, std::map<const LiveDomain*, std::u
 
 }  // namespace
 
+const Member& anybody(const Stage& stage) {
+    return **std::find_if(stage.members.begin(), stage.members.end(),
+                          [](const Member* member) { return member != nullptr; });
+}
+
+const LiveDomain* domain_of(const Stage& stage, const PreparedStage& prepared, std::size_t buffer) {
+    const std::vector<BoundMemory>& memories = anybody(stage).memories;
+    const std::size_t memory = prepared.memory_of[buffer];
+    return memory < memories.size() ? memories[memory].domain : nullptr;
+}
+
 std::vector<Stage> stages_of(const std::vector<const Member*>& members, int chips,
                              const std::vector<std::vector<std::size_t>>& nodes_after) {
     std::vector<Stage> stages;

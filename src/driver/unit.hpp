@@ -3,7 +3,9 @@
 // that uses none.
 #pragma once
 
+#include <compare>
 #include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <string>
 #include <vector>
@@ -33,11 +35,30 @@ struct PreparedStage {
     std::vector<Plan> plans;
     DeviceKernel kernel;
     std::vector<std::size_t> memory_of;  // of each buffer of the plans
+    // Bytes of the memories that its shims create, by rank of the plans. They come behind those of
+    // the members.
+    std::vector<std::vector<std::uint64_t>> created;
+};
+
+// The domain that a buffer of the plans is a window of; null: it is none.
+const LiveDomain* domain_of(const Stage& stage, const PreparedStage& prepared, std::size_t buffer);
+// Who is in a stage; some rank is.
+const Member& anybody(const Stage& stage);
+
+// A word of a window that a stage uses as a signal.
+struct SignalWord {
+    std::size_t stage = 0;
+    std::uint16_t buffer = 0;  // of its plans
+    int chip = 0;
+    std::uint64_t word = 0;
+
+    auto operator<=>(const SignalWord&) const = default;
 };
 
 // Stages as they are carried out, and what is known of them.
 struct Unit {
     std::vector<PreparedStage> stages;
+    std::vector<SignalWord> signals;  // of all stages, each once
     CheckReport report;
     bool is_checked = false;
     std::string name;     // of its programs
@@ -50,9 +71,15 @@ struct ProveOptions {
     double max_seconds = 60;
     std::string pages;
     bool check = true;
+    bool refuses = true;  // what is not proved is not carried out
 };
 
 // Traces and proves. Throws Error(program) for what cannot be traced.
 std::shared_ptr<const Unit> prepare(const std::vector<Stage>& stages, const ProveOptions& options);
+
+std::vector<SignalWord> signals_of(const std::vector<PreparedStage>& stages);
+// A proof begins with signals that are zero. Throws Error(usage) if the program has written to one
+// of a domain that nobody has used yet.
+void expect_zeroed(const std::vector<Stage>& stages, const Unit& unit);
 
 }  // namespace peal::driver

@@ -337,6 +337,8 @@ private:
         } else if (call.op == ops::kAdvance) {
             steps.push_back(
                 {AdvanceGeneration{var_of(operand(call, "signal")), operand(call, "by")}, span_});
+        } else if (call.op == ops::kFence) {
+            // Nothing was put later: see copy_through_tile().
         } else if (call.op == ops::kRequire) {
             add_requirement(call);
         } else {

@@ -8,6 +8,7 @@
 #include "peal/compile.hpp"
 #include "peal/error.hpp"
 #include "peal/pto.hpp"
+#include "plan/resolved.hpp"
 
 namespace peal::pto {
 
@@ -18,6 +19,12 @@ Emitted emit(const ir::Program& program, std::string_view kernel, Device device,
     const ir::Program lowered = lower(program);
     const ir::Kernel* found = lowered.find(kernel);
     if (!found) throw Error(Fault::usage, fmt::format("there is no kernel '{}'", kernel));
+    if (plan::resolve(lowered, kernel).asks_lane) {
+        throw Error(Fault::usage,
+                    fmt::format("kernel {} asks for `lane`: an emitted kernel has one lane; choose "
+                                "a recipe without lanes, or write the kernel without `lane`",
+                                kernel));
+    }
     const Trouble trouble(lowered.source.get());
     const Frame frame(lowered, *found, trouble);
     const ir::Kernel tidied = tidy(*found);

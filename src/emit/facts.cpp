@@ -244,6 +244,7 @@ Polynomial Facts::polynomial(const ExprPtr& expr) const {
     if (const auto* call = as<Call>(expr)) {
         if (call->op == ops::kRank) return Polynomial::atom(kRankAtom);
         if (call->op == ops::kNranks) return Polynomial::atom(kNranksAtom);
+        if (call->op == ops::kGeneration) return of_atom(print(expr), {{Polynomial()}, {}});
     }
     return Polynomial::atom(print(expr));
 }

@@ -22,15 +22,7 @@ namespace {
 
 using namespace ir;  // NOLINT: reads the IR
 
-std::string_view cpp(Pipe pipe) {
-    switch (pipe) {
-        case Pipe::scalar: return "PIPE_S";
-        case Pipe::load: return "PIPE_MTE2";
-        case Pipe::vector: return "PIPE_V";
-        case Pipe::store: return "PIPE_MTE3";
-        default: return "PIPE_ALL";
-    }
-}
+std::string cpp(Pipe pipe) { return fmt::format("PIPE_{}", name(pipe)); }
 
 std::string_view cpp(Compare compare) {
     switch (compare) {

@@ -27,17 +27,19 @@ ExprPtr cancel(const ExprPtr& expr) {
     return expr;
 }
 
-// put and get become a load and a store.
+// put and get become a load and a store, done in their turn: that is one of the moments at which
+// what is put later may be done.
 std::optional<std::vector<StmtPtr>> copy_through_tile(const StmtPtr& stmt, NameCounter& names) {
     const auto* command = as<Eval>(stmt);
     const auto* call = command ? as<Call>(command->call) : nullptr;
-    if (!call || (call->op != ops::kPut && call->op != ops::kGet)) return std::nullopt;
+    const bool is_put = call && (call->op == ops::kPut || call->op == ops::kPutLater);
+    if (!call || (call->op != ops::kGet && !is_put)) return std::nullopt;
     LoweringBuilder b(names, stmt->span);
     const ExprPtr window = operand(*call, "window");
     const ExprPtr peer = operand(*call, "peer");
     const ExprPtr offset = operand(*call, "offset");
     const ExprPtr count = operand(*call, "count");
-    if (call->op == ops::kPut) {
+    if (is_put) {
         const ExprPtr tile = b.Load(operand(*call, "src"), operand(*call, "src_offset"), count);
         b.RemoteStore(tile, window, peer, offset);
     } else {

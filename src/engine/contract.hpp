@@ -26,7 +26,7 @@ namespace peal::engine {
 
 template <class S>
 concept Supplier = requires(S& supplier, const Core& core, const Op& op, std::byte* memory,
-                            const std::byte* data, int rank, std::uint64_t n) {
+                            const std::byte* data, int rank, std::uint64_t n, std::int64_t value) {
     // The rank is about to carry out its next instruction.
     supplier.begins(core);
 
@@ -47,6 +47,19 @@ concept Supplier = requires(S& supplier, const Core& core, const Op& op, std::by
     supplier.fetch(memory, rank, n, n);
     supplier.put(rank, n, data, n);
 
+    // The same for tapes some of whose ranks are on other hosts: `memory` stands for the mirror of
+    // a window there. A fetch may begin and be complete when fetched() returns. A put may be
+    // complete later: of a group's by the next fence of that group, and of those without a group,
+    // or with such a fence behind them, by when anybody is told: by notify_far(), or when rings()
+    // returns. Its data must stay: changes() returns when the bytes may be changed.
+    supplier.fetch_far(memory, data, n);
+    supplier.fetched();
+    supplier.put_far(memory, data, n, op.group);
+    supplier.fence_far(op.group);
+    supplier.changes(data, n);
+    // Changes the cell on the other host to, or by, the value.
+    supplier.notify_far(core, op, value);
+
     // Whether drive() returns after each instruction.
     { S::kStepwise } -> std::convertible_to<bool>;
 };
@@ -59,6 +72,12 @@ struct PlainSupplier {
     void rings(std::byte*) {}
     void fetch(std::byte*, int, std::uint64_t, std::uint64_t) { assert(false); }
     void put(int, std::uint64_t, const std::byte*, std::uint64_t) { assert(false); }
+    void fetch_far(std::byte*, const std::byte*, std::uint64_t) { assert(false); }
+    void fetched() { assert(false); }
+    void put_far(std::byte*, const std::byte*, std::uint64_t, std::uint16_t) { assert(false); }
+    void fence_far(std::uint16_t) { assert(false); }
+    void changes(const std::byte*, std::uint64_t) { assert(false); }
+    void notify_far(const Core&, const Op&, std::int64_t) { assert(false); }
 };
 
 enum class Driven : std::uint8_t {
@@ -66,6 +85,34 @@ enum class Driven : std::uint8_t {
     set_aside,  // the rank has to wait, and the supplier does not
     stepped,    // one instruction was carried out
 };
+
+// Work on data, where some ranks are on other hosts. What is theirs is fetched into its mirror and
+// worked on there; what becomes theirs is put from there. No other rank of this host minds: who
+// touches the same bytes at the same time reads them, and fetches what they are.
+template <Supplier S>
+[[gnu::cold, gnu::noinline]] void work_far(Core& core, S& supplier, const Op& op) {
+    std::byte* const dst = core.address(op.dst);
+    const std::uint64_t n = source_bytes(op);
+    if (op.work == Opcode::copy && op.dst.is_far && !op.src.is_far) {
+        return supplier.put_far(dst, core.address(op.src), n, op.group);
+    }
+    supplier.changes(dst, op.bytes);
+    if (op.work == Opcode::copy && op.src.is_far && !op.dst.is_far) {
+        supplier.fetch_far(dst, core.address(op.src), n);
+        return supplier.fetched();
+    }
+    bool fetches = false;
+    for (const Address& source : core.sources(op)) {
+        std::byte* const mirror = core.address(source);
+        if (source.is_far) supplier.fetch_far(mirror, mirror, n);
+        fetches = fetches || source.is_far;
+    }
+    if (fetches) supplier.fetched();
+    Op here = op;
+    here.code = op.work;
+    core.carry_out(here);
+    if (op.dst.is_far) supplier.put_far(dst, dst, op.bytes, op.group);
+}
 
 // Carries out the plan from where it stands. What suppliers and instructions throw goes through:
 // Error(wrong) when a signal overflows.
@@ -104,6 +151,18 @@ Driven drive(Core& core, S& supplier) {
                     break;
                 case Opcode::put:
                     supplier.put(op.dst.rank, op.dst.offset, core.address(op.src), op.bytes);
+                    core.go_on();
+                    break;
+                case Opcode::far:
+                    work_far(core, supplier, op);
+                    core.go_on();
+                    break;
+                case Opcode::far_fence:
+                    supplier.fence_far(op.group);
+                    core.go_on();
+                    break;
+                case Opcode::far_notify:
+                    supplier.notify_far(core, op, core.value_of(op));
                     core.go_on();
                     break;
                 default: core.carry_out(op); core.go_on();

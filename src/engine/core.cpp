@@ -91,18 +91,49 @@ void Core::reduce(const Op& op) {
     has_streamed_ |= op.streams;
 }
 
+std::uint64_t source_bytes(const Op& op) {
+    if (op.work == Opcode::convert) return op.count * bytes_of(op.from);
+    if (op.work == Opcode::row_sum) return op.count * bytes_of(op.element);
+    return op.bytes;
+}
+
+std::span<const Address> Core::sources(const Op& op) const {
+    if (op.work == Opcode::reduce) {
+        return {tape_->sources.data() + op.first_source, op.source_count};
+    }
+    const bool has_none =
+        op.work == Opcode::clobber || (op.work == Opcode::map && op.map == MapOp::fill);
+    return {&op.src, has_none ? 0U : 1U};
+}
+
 // ---------------------------------------------------------------------------- signals
 
 // An add also hands on what the cell's earlier notifiers did, because a read-modify-write continues
 // their release sequences.
 template <class Integer>
 void Core::add(const Op& op, Integer value) {
-    const Integer before =
-        detail::atomic_at<Integer>(address(op.dst)).fetch_add(value, std::memory_order_seq_cst);
+    expect_sum_of(
+        detail::atomic_at<Integer>(address(op.dst)).fetch_add(value, std::memory_order_seq_cst),
+        value);
+}
+
+template <class Integer>
+void Core::expect_sum_of(Integer before, Integer value) const {
     Integer after = 0;
     if (__builtin_add_overflow(before, value, &after)) {
         throw_overflow(
             fmt::format("{} + {} does not fit in {}", before, value, type_name<Integer>()));
+    }
+}
+
+void Core::expect_sum(const Op& op, std::int64_t before, std::int64_t value) const {
+    if (op.element == Element::i64) return expect_sum_of(before, value);
+    expect_sum_of(static_cast<std::int32_t>(before), static_cast<std::int32_t>(value));
+}
+
+void Core::expect_fit(const Op& op, std::int64_t value) const {
+    if (op.element != Element::i64 && !std::in_range<std::int32_t>(value)) {
+        throw_overflow(fmt::format("{} does not fit in {}", value, type_name<std::int32_t>()));
     }
 }
 
@@ -116,9 +147,7 @@ void Core::set(const Op& op, Integer value) {
 void Core::ring_otherwise(const Op& op, std::int64_t value) {
     const bool adds = op.code == Opcode::notify_add;
     if (op.element == Element::i64) return adds ? add(op, value) : set(op, value);
-    if (!std::in_range<std::int32_t>(value)) {
-        throw_overflow(fmt::format("{} does not fit in {}", value, type_name<std::int32_t>()));
-    }
+    expect_fit(op, value);
     const auto narrow = static_cast<std::int32_t>(value);
     adds ? add(op, narrow) : set(op, narrow);
 }

@@ -42,6 +42,9 @@ struct BoundBuffer {
 // and where shifts move their buffers to in this call's turn.
 void add_unnamed_memory(const Plan& plan, std::byte* tiles, std::vector<BoundBuffer>& memory);
 
+// Of each source of a `far` op.
+std::uint64_t source_bytes(const Op& op);
+
 // Aligned, so that threads that carry different ranks do not share a line.
 class alignas(kCacheLineBytes) Core {
 public:
@@ -79,6 +82,10 @@ public:
     }
     // Changes the cell. Throws Error(wrong) when it overflows.
     void notify(const Op& op);
+    // For who changes it otherwise: throws Error(wrong) when the value, or what an add of it left,
+    // does not fit in the cell.
+    void expect_fit(const Op& op, std::int64_t value) const;
+    void expect_sum(const Op& op, std::int64_t before, std::int64_t value) const;
     // Anything but waits for signals, notifies and copies to and from peers out of reach.
     void carry_out(const Op& op) {
         if (op.code == Opcode::copy && op.bytes <= kernels::kFewBytes) {
@@ -129,6 +136,9 @@ public:
                place.offset;
     }
 
+    // What work on data reads: of each as many bytes as source_bytes().
+    std::span<const Address> sources(const Op& op) const;
+
     // What the cell of a wait or notify holds now, and what its value is in this run.
     std::int64_t seen(const Op& op) const;
     std::int64_t value_of(const Op& op) const;
@@ -160,6 +170,8 @@ private:
     void add(const Op& op, Integer value);
     template <class Integer>
     void set(const Op& op, Integer value);
+    template <class Integer>
+    void expect_sum_of(Integer before, Integer value) const;
     void fence_streams();
     [[noreturn]] void throw_value_overflow() const;
     [[noreturn]] void throw_overflow(const std::string& what) const;

@@ -11,6 +11,7 @@ void record_set(const std::vector<Plan>&, CallOrder) {}
 void record_set(const std::vector<Plan>&, CallOrder, const Collective&) {}
 void record_compiled(const std::vector<Plan>&, CallOrder, const Collective&) {}
 void record_compiled(int, CallOrder, const Collective&) {}
+void record_sequence(const std::vector<RecordedCall>&, CallOrder, Times, bool) {}
 
 }  // namespace peal::engine
 
@@ -58,11 +59,12 @@ std::string command() {
 // Of the whole collective, in the order of its members (tests/runs/ reads it back).
 std::string spec_of(const Collective& collective) {
     const auto& [kind, recipe, element, op, count, root, counts, sent_at, received_at, placement,
-                 stage_bytes] = collective;
-    return fmt::format("{} {} {} {} {} {} {} {} {} {} {}", static_cast<int>(kind), recipe,
-                       static_cast<int>(element), static_cast<int>(op), count, root,
-                       static_cast<int>(placement), stage_bytes, fmt::join(counts, " "),
-                       fmt::join(sent_at, " "), fmt::join(received_at, " "));
+                 stage_bytes, hosts, sets, lanes] = collective;
+    return fmt::format("{} {} {} {} {} {} {} {} {} {} {} {} {} {} {}", static_cast<int>(kind),
+                       recipe, static_cast<int>(element), static_cast<int>(op), count, root,
+                       static_cast<int>(placement), stage_bytes, sets, lanes, hosts.size(),
+                       fmt::join(hosts, " "), fmt::join(counts, " "), fmt::join(sent_at, " "),
+                       fmt::join(received_at, " "));
 }
 
 // Of the plans, and of what they are meant to do: the same plans may be meant to do different
@@ -119,6 +121,26 @@ void record_compiled(int nranks, CallOrder order, const Collective& collective) 
     const std::string text = fmt::format("{}\n{}\n", nranks, spec_of(collective));
     const std::string name = base::Digest().add(text).text();
     write_once(name + "." + name, order, [&] { return text; });
+}
+
+// A file of a sequence: how often, how many calls, and of each the names of its memory, what its
+// windows hold, and the plans, lists and text with their lengths before them.
+void record_sequence(const std::vector<RecordedCall>& calls, CallOrder order, Times times,
+                     bool instead) {
+    if (!records_runs()) return;
+    std::string text = fmt::format("{} {} {}\n", times == Times::once ? "once" : "again",
+                                   order == CallOrder::free ? "free" : "together", calls.size());
+    const auto add_line = [&](const std::string& line) { text += line + "\n"; };
+    for (const RecordedCall& call : calls) {
+        const std::string plans = to_json(*call.plans);
+        add_line(fmt::format("{} {} {}", call.memory.size(), call.holds.size(), plans.size()));
+        for (const std::string& name : call.memory) add_line(name);
+        for (const auto& [window, what] : call.holds) add_line(what + " " + window);
+        text += plans;
+    }
+    const fs::path place = fs::path(directory()) / (name_of(*calls.at(0).plans, text) +
+                                                    (instead ? ".instead" : ".sequence"));
+    if (!fs::exists(place)) base::write_text(place, text, "record of runs");
 }
 
 }  // namespace peal::engine

@@ -7,6 +7,8 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
+#include <utility>
 #include <vector>
 
 #include "peal/collective.hpp"
@@ -36,5 +38,27 @@ void record_set(const std::vector<Plan>& plans, CallOrder order, const Collectiv
 void record_compiled(const std::vector<Plan>& plans, CallOrder order, const Collective& collective);
 // The same of plans that this process has not made.
 void record_compiled(int nranks, CallOrder order, const Collective& collective);
+
+// One call of a sequence, and what it may count on.
+struct RecordedCall {
+    const std::vector<Plan>* plans = nullptr;  // of all ranks
+    // The memory behind each buffer; calls share what has the same name. Empty: its own name.
+    std::vector<std::string> memory;
+    // Windows that hold something when the call begins, and what: "input", "zeros" or "fresh", as
+    // the checker calls it.
+    std::vector<std::pair<std::string, std::string>> holds;
+};
+
+// How often a sequence of calls is made.
+enum class Times : std::uint8_t {
+    once,   // each time on windows and cells that are zeroed
+    again,  // and again, on what the time before has left
+};
+
+// Calls that are made one after the other, when that is what they rely on. An engine that is given
+// plans writes them down as a set by itself; `instead` takes the place of such sets of the first
+// call's plans.
+void record_sequence(const std::vector<RecordedCall>& calls, CallOrder order, Times times,
+                     bool instead = false);
 
 }  // namespace peal::engine

@@ -2,10 +2,14 @@
 #include "engine/tape.hpp"
 
 #include <algorithm>
+#include <cassert>
 #include <fstream>
 #include <string>
 #include <variant>
 
+#include <fmt/format.h>
+
+#include "peal/error.hpp"
 #include "plan/access.hpp"
 #include "plan/turns.hpp"
 
@@ -57,9 +61,11 @@ std::uint64_t private_bytes(const Plan& plan, Tape::Windows windows) {
 
 class Decoder {
 public:
-    Decoder(const Plan& plan, Tape& tape, Tape::Windows windows, Tape::Cells cells)
+    Decoder(const Plan& plan, Tape& tape, Tape::Windows windows, Tape::Cells cells,
+            const Tape::Far& far)
         : plan_(plan),
           tape_(tape),
+          far_(far),
           reaches_(windows == Tape::Windows::reached),
           grows_(cells == Tape::Cells::grow),
           exceeds_caches_(private_bytes(plan, windows) > largest_cache_bytes()) {}
@@ -96,6 +102,7 @@ public:
         const bool has_others = dst.buffer != kTile &&
                                 plan::is_shared(plan_.buffers[dst.buffer], plan::sharing_of(plan_));
         if (!has_others) return (*this)(Reduce{ReduceOp::sum, element, dst, {dst, src}});
+        if (is_far(dst)) refuse_accumulate(dst);
         Op op = data(Opcode::accumulate, dst);
         op.element = element;
         op.count = op.bytes / bytes_of(element);
@@ -136,9 +143,22 @@ private:
         const bool in_tile = range.buffer == kTile;
         const auto tile = static_cast<std::uint16_t>(plan_.buffers.size());
         if (range.shift != 0) {
-            return {static_cast<std::uint16_t>(tile + range.shift), range.rank, range.offset};
+            return {static_cast<std::uint16_t>(tile + range.shift), is_far(range), range.rank,
+                    range.offset};
         }
-        return {in_tile ? tile : range.buffer, in_tile ? lane_ : range.rank, range.offset};
+        return {in_tile ? tile : range.buffer, is_far(range), in_tile ? lane_ : range.rank,
+                range.offset};
+    }
+    bool is_far(int rank) const { return !far_.empty() && far_[static_cast<std::size_t>(rank)]; }
+    bool is_far(const Range& range) const { return is_of_peer(plan_, range) && is_far(range.rank); }
+    // No network adds to elements of every type, and reading, adding and writing back would lose
+    // what others add meanwhile.
+    [[noreturn]] void refuse_accumulate(const Range& dst) const {
+        throw Error(Fault::usage,
+                    fmt::format("{}: it accumulates in '{}' of rank {}, which is on another host; "
+                                "there, let each rank put its part into a place of its own and "
+                                "reduce them",
+                                plan_.kernel, plan_.buffers[dst.buffer].name, dst.rank));
     }
     static Opcode opcode_of(MapOp op) {
         switch (op) {
@@ -168,8 +188,12 @@ private:
         Op op;
         op.code = code;
         op.element = buffer.element;
-        op.dst = {cell.buffer, cell.rank, cell.index * buffer.cell_stride};
+        op.dst = {cell.buffer, is_far(cell.rank), cell.rank, cell.index * buffer.cell_stride};
         op.value = value;
+        if (op.dst.is_far && is_notify(code)) {
+            op.work = code;
+            op.code = Opcode::far_notify;
+        }
         return op;
     }
     static Op pipe(Opcode code, const SetFlag& flag) {
@@ -181,11 +205,39 @@ private:
 
     const Plan& plan_;
     Tape& tape_;
+    const Tape::Far& far_;
     bool reaches_;
     bool grows_;
     bool exceeds_caches_;
     std::int32_t lane_ = 0;
 };
+
+bool is_work(Opcode code) {
+    switch (code) {
+        case Opcode::copy:
+        case Opcode::reduce:
+        case Opcode::accumulate:
+        case Opcode::map:
+        case Opcode::convert:
+        case Opcode::row_sum:
+        case Opcode::clobber: return true;
+        default: return false;
+    }
+}
+
+// Where some ranks are far, all work on data asks first whether it is in the way of what is under
+// way there.
+Op with_far(Op op, const Instruction& instruction) {
+    op.group = instruction.group;
+    if (std::holds_alternative<Fence>(instruction.action)) {
+        op.code = Opcode::far_fence;
+        op.group = std::get<Fence>(instruction.action).group;
+    }
+    if (!is_work(op.code)) return op;
+    op.work = op.code;
+    op.code = Opcode::far;
+    return op;
+}
 
 }  // namespace
 
@@ -202,15 +254,18 @@ bool reachable(const Plan& plan) {
     return true;
 }
 
-void Tape::read(const Plan& from, Windows windows, Cells cells) {
+void Tape::read(const Plan& from, Windows windows, Cells cells, const Far& far) {
+    const bool has_far = std::find(far.begin(), far.end(), true) != far.end();
+    assert(!has_far || windows == Windows::shared);
     plan = &from;
     ops.clear();
     sources.clear();
-    Decoder decode(from, *this, windows, cells);
+    Decoder decode(from, *this, windows, cells, far);
     for (std::size_t lane = 0; lane < from.lane_count(); ++lane) {
         decode.enter_lane(lane);
         for (std::size_t i = from.lane_begin(lane); i < from.lane_end(lane); ++i) {
-            ops.push_back(std::visit(decode, from.instructions[i].action));
+            const Op op = std::visit(decode, from.instructions[i].action);
+            ops.push_back(has_far ? with_far(op, from.instructions[i]) : op);
         }
     }
 }

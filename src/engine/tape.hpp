@@ -27,6 +27,10 @@ enum class Opcode : std::uint8_t {
     set_flag,
     wait_flag,
     nothing,
+    far,         // work on data (Op::work) where some is in a window on another host, or may be in
+                 // use by what goes there
+    far_fence,   // of deferred work that goes there
+    far_notify,  // of a cell there
 };
 
 inline bool is_notify(Opcode code) {
@@ -39,12 +43,14 @@ inline bool is_notify(Opcode code) {
 // turn is behind that: each shift of the plan has an entry of its own.
 struct Address {
     std::uint16_t buffer = 0;
+    bool is_far = false;  // of a rank on another host: here is its mirror
     std::int32_t rank = 0;
     std::uint64_t offset = 0;
 };
 
 struct Op {
     Opcode code = Opcode::copy;
+    Opcode work = Opcode::copy;      // of `far` and `far_notify`: what it is
     Element element = Element::f32;  // of the data, or of the cell
     Element from = Element::f32;     // convert: of the source
     ReduceOp reduce = ReduceOp::sum;
@@ -59,7 +65,8 @@ struct Op {
     Value value;                     // notify and wait
     std::uint32_t first_source = 0;  // reduce: in Tape::sources
     std::uint32_t source_count = 0;
-    SetFlag flag;  // also what a wait_flag waits for
+    SetFlag flag;             // also what a wait_flag waits for
+    std::uint16_t group = 0;  // far, far_fence: of deferred work
 };
 
 struct Tape {
@@ -77,8 +84,14 @@ struct Tape {
     // consistent.
     enum class Cells : std::uint8_t { any, grow };
 
+    // Which ranks are on other hosts, by rank: memory has but mirrors of their windows
+    // (Supplier::put_far and its like). Empty: none is.
+    using Far = std::vector<bool>;
+
     // Decodes a valid plan, which must outlive the tape. To be `reached`, it must be reachable().
-    void read(const Plan& plan, Windows windows = Windows::shared, Cells cells = Cells::any);
+    // Throws Error(usage) when it does what cannot be done on another host.
+    void read(const Plan& plan, Windows windows = Windows::shared, Cells cells = Cells::any,
+              const Far& far = {});
 
     const Plan* plan = nullptr;
     std::vector<Op> ops;

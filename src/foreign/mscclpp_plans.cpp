@@ -55,6 +55,7 @@ struct Asked {
     std::uint32_t line = 0;
     Range dst, src;  // of no length: none
     bool signals = false;
+    bool packets = false;  // with their flags
 };
 
 // Rank, peer or -1, number.
@@ -212,7 +213,8 @@ private:
 
     static bool is_packets(const PlusOperation& operation, bool is_source, std::size_t i) {
         switch (operation.type) {
-            case PlusType::put_packets: return !is_source;
+            // A port channel moves packets that are packets already.
+            case PlusType::put_packets: return !is_source || !operation.channels.empty();
             case PlusType::read_put_packets: return true;
             case PlusType::unpack_packets: return is_source;
             case PlusType::reduce_packets: return i > 0;
@@ -352,7 +354,7 @@ private:
             for (const PlusChannel& channel : operation.channels) {
                 const Thing thing = thing_of(rank, channel);
                 const bool is_signal = operation.type == PlusType::signal || operation.then_signals;
-                const bool is_put = operation.type == PlusType::put;
+                const bool is_put = !operation.src.empty();
                 if (is_signal) signals_[thing].add(block, operation.line, channel.number);
                 if (operation.type == PlusType::wait) {
                     waits_[thing].add(block, operation.line, channel.number);
@@ -445,7 +447,7 @@ private:
         } else if (operation.type == PlusType::flush) {
             flush(thing, operation.line);
         } else if (channel.is_port) {
-            ask(thing, {operation.line, {}, {}, true});
+            ask(thing, {operation.line, {}, {}, true, false});
         } else {
             signal(thing, operation.line);
         }
@@ -473,7 +475,11 @@ private:
             const Asked& asked = list[static_cast<std::size_t>(k)];
             writer_.wait(rank, asked.line, writer_.cell(asked_for_, rank, peer, number), k + 1,
                          per_call);
-            if (asked.dst.length > 0) writer_.copy(rank, asked.line, asked.dst, asked.src);
+            if (asked.dst.length > 0 && asked.packets) {
+                put_packets(rank, asked.line, asked.dst, asked.src);
+            } else if (asked.dst.length > 0) {
+                writer_.copy(rank, asked.line, asked.dst, asked.src);
+            }
             if (asked.signals) signal(thing, asked.line);
             writer_.notify(rank, asked.line, writer_.cell(done_, rank, peer, number), k + 1,
                            per_call);
@@ -518,7 +524,7 @@ private:
 
     void write_round(int rank, std::size_t block, const Round& round) {
         const PlusOperation& operation = *round.operation;
-        if (operation.type != PlusType::put) {
+        if (operation.src.empty()) {
             for (const PlusChannel& channel : operation.channels) {
                 write_channel(rank, operation, channel);
             }
@@ -536,9 +542,14 @@ private:
         std::vector<Range> src, dst;
         for (const PlusPlace& place : operation.src) src.push_back(range(round, place));
         for (const PlusPlace& place : operation.dst) dst.push_back(range(round, place));
+        const bool reads_packets = operation.type == PlusType::read_put_packets;
+        if (!operation.channels.empty() && reads_packets && src[0].length > 0) {
+            await_packets(rank, line, src[0]);
+        }
         for (std::size_t i = 0; i < operation.channels.size(); ++i) {
             const Thing thing = thing_of(rank, operation.channels[i]);
-            ask(thing, {line, dst[i], src[i], operation.then_signals});
+            ask(thing, {line, dst[i], reads_packets ? src[0] : src[i], operation.then_signals,
+                        operation.type != PlusType::put});
             if (operation.then_flushes) flush(thing, line);
         }
         if (src.front().length == 0 || !operation.channels.empty()) return;

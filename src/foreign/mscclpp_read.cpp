@@ -346,16 +346,18 @@ private:
             value.refuse(fmt::format("{} is for port channels: expected \"channel_type\": \"port\"",
                                      value.at("name").text()));
         }
-        if (port && !is_sync && type != PlusType::put) {
+        const bool is_put = type == PlusType::put || type == PlusType::put_packets ||
+                            type == PlusType::read_put_packets;
+        if (port && !is_sync && !is_put) {
             value.refuse(
-                fmt::format("{} on port channels is not read: expected put, signal, wait "
-                            "or flush there",
+                fmt::format("{} on port channels is not read: expected put, ppkt, rppkt, signal, "
+                            "wait or flush there",
                             value.at("name").text()));
         }
         if (!is_sync && !port) return;
         pick(value.at("channel_ids"), block_channels_[port], "channels of the thread block",
              operation.channels);
-        if (type == PlusType::put && operation.channels.size() != operation.dst.size()) {
+        if (is_put && operation.channels.size() != operation.dst.size()) {
             value.refuse(fmt::format("expected a channel for each of {} destinations, found {}",
                                      operation.dst.size(), operation.channels.size()));
         }

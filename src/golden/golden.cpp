@@ -38,8 +38,8 @@ std::int64_t label(Element element, int rank, std::int64_t i) {
     }
 }
 
-std::int64_t value_at(const Collective& collective, int rank, std::int64_t i) {
-    if (!has_reduction(collective.kind)) return label(collective.element, rank, i);
+std::int64_t value_at(const Collective& collective, bool is_reduced, int rank, std::int64_t i) {
+    if (!is_reduced) return label(collective.element, rank, i);
     switch (collective.op) {
         case ReduceOp::sum: return summand(collective.element, rank, i);
         case ReduceOp::prod: return factor(rank, i);
@@ -73,10 +73,6 @@ Numbers combined_before(const Collective& collective, const std::vector<Numbers>
         }
     }
     return result;
-}
-
-Numbers combined(const Collective& collective, const std::vector<Numbers>& inputs) {
-    return combined_before(collective, inputs, inputs.size());
 }
 
 Numbers part(const Numbers& numbers, std::uint64_t offset, std::uint64_t count) {
@@ -122,25 +118,25 @@ Numbers exchanged_v(const Collective& collective, const std::vector<Numbers>& in
     return result;
 }
 
+// `combined`: of all inputs, if the collective reduces.
 std::optional<Numbers> result_of(const Collective& collective, const std::vector<Numbers>& inputs,
-                                 std::size_t rank) {
+                                 const Numbers& combined, std::size_t rank) {
     if (!facts_of(collective.kind).gets(static_cast<int>(rank), collective.root)) {
         return std::nullopt;
     }
     const auto root = static_cast<std::size_t>(collective.root);
     switch (collective.kind) {
-        case CollectiveKind::allreduce: return combined(collective, inputs);
-        case CollectiveKind::reduce_scatter:
-            return slice(combined(collective, inputs), rank, collective.count);
+        case CollectiveKind::allreduce: return combined;
+        case CollectiveKind::reduce_scatter: return slice(combined, rank, collective.count);
         case CollectiveKind::allgather: return joined(inputs);
         case CollectiveKind::broadcast: return inputs[root];
         case CollectiveKind::all_to_all: return exchanged(collective, inputs, rank);
         case CollectiveKind::all_to_all_v: return exchanged_v(collective, inputs, rank);
         case CollectiveKind::allgather_v: return joined(inputs);
         case CollectiveKind::reduce_scatter_v:
-            return part(combined(collective, inputs), own_offset(collective, int(rank)),
+            return part(combined, own_offset(collective, int(rank)),
                         std::uint64_t(collective.counts[rank]));
-        case CollectiveKind::reduce: return combined(collective, inputs);
+        case CollectiveKind::reduce: return combined;
         case CollectiveKind::gather: return joined(inputs);
         case CollectiveKind::scatter: return slice(inputs[root], rank, collective.count);
         case CollectiveKind::scan: return combined_before(collective, inputs, rank + 1);
@@ -158,10 +154,11 @@ Region region(const Collective& collective, bool is_one_of_several, std::uint64_
 }  // namespace
 
 Bytes input(const Collective& collective, int rank, int nranks, int call) {
+    const bool is_reduced = has_reduction(collective.kind);
     Numbers numbers(input_count(collective, rank, nranks));
     for (std::size_t i = 0; i < numbers.size(); ++i) {
         const auto index = static_cast<std::int64_t>(i) + call;
-        numbers[i] = number_of(collective.element, value_at(collective, rank, index));
+        numbers[i] = number_of(collective.element, value_at(collective, is_reduced, rank, index));
     }
     return encode(collective.element, numbers);
 }
@@ -170,9 +167,13 @@ std::vector<std::optional<Bytes>> expected(const Collective& collective, int nra
                                            const std::vector<Bytes>& inputs) {
     std::vector<Numbers> numbers;
     for (const Bytes& bytes : inputs) numbers.push_back(decode(collective.element, bytes));
+    const Numbers combined = has_reduction(collective.kind)
+                                 ? combined_before(collective, numbers, numbers.size())
+                                 : Numbers();
     std::vector<std::optional<Bytes>> results;
     for (int rank = 0; rank < nranks; ++rank) {
-        const auto result = result_of(collective, numbers, static_cast<std::size_t>(rank));
+        const auto result =
+            result_of(collective, numbers, combined, static_cast<std::size_t>(rank));
         results.push_back(result ? std::optional(encode(collective.element, *result))
                                  : std::nullopt);
     }
@@ -193,6 +194,7 @@ std::optional<std::string> difference(Element element, int rank, const std::byte
                                       const Bytes& expected) {
     const std::size_t size = bytes_of(element);
     const std::size_t count = expected.size() / size;
+    if (std::equal(expected.begin(), expected.end(), found)) return std::nullopt;
     std::size_t first = count;
     std::size_t differing = 0;
     for (std::size_t i = 0; i < count; ++i) {
@@ -201,7 +203,6 @@ std::optional<std::string> difference(Element element, int rank, const std::byte
         first = std::min(first, i);
         ++differing;
     }
-    if (differing == 0) return std::nullopt;
     return fmt::format("rank {}: element {} is {}, expected {} ({} of {} differ)", rank, first,
                        to_text(load(element, found + first * size)),
                        to_text(load(element, expected.data() + first * size)), differing, count);

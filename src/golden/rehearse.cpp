@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "engine/run_record.hpp"
+#include "peal/watch.hpp"
 
 namespace peal::golden {
 namespace {
@@ -142,6 +143,7 @@ Outcome run(const std::vector<Plan>& plans, Stage& stage, InProcessEngine& engin
     };
     Outcome outcome;
     for (int call = 0; call < work.calls && !outcome.wrong; ++call) {
+        Watch::look_up();
         for_each_rank([&](int rank, const RankMemory& memory) { work.before(rank, call, memory); });
         const double seconds = engine.run(plans, stage.bindings()).seconds;
         outcome.seconds = call == 0 ? seconds : std::min(outcome.seconds, seconds);

@@ -135,6 +135,14 @@ void LoweringBuilder::RemoteStore(const ExprPtr& tile, const ExprPtr& window, co
     Emit(make_call(ops::kRemoteStore, {tile, window, peer, offset}, {}, span_));
 }
 
+void LoweringBuilder::PutLater(const ExprPtr& window, const ExprPtr& peer, const ExprPtr& offset,
+                               const ExprPtr& src, const ExprPtr& src_offset,
+                               const ExprPtr& count) {
+    Emit(make_call(ops::kPutLater, {window, peer, offset, src, src_offset, count}, {}, span_));
+}
+
+void LoweringBuilder::Fence() { Emit(make_call(ops::kFence, {}, {}, span_)); }
+
 void LoweringBuilder::Copy(const ExprPtr& dst, const ExprPtr& dst_offset, const ExprPtr& src,
                            const ExprPtr& src_offset, const ExprPtr& count) {
     Emit(make_call(ops::kTensorCopy, {dst, dst_offset, src, src_offset, count}, {}, span_));

@@ -3,10 +3,12 @@
 
 #include <algorithm>
 #include <array>
+#include <span>
 
 #include <fmt/format.h>
 
 #include "peal/error.hpp"
+#include "peal/limits.hpp"
 
 namespace peal::ir {
 namespace {
@@ -15,13 +17,58 @@ using enum OperandKind;
 using enum Effect;
 
 // Recipes that use the target to stage what is private.
-constexpr std::array<std::string_view, 3> kStaging = {"push", "pull", "pipeline"};
+constexpr std::array<std::string_view, 5> kStaging = {"push", "pull", "pipeline", "hosts",
+                                                      "leaders"};
+// Those that ask which host each rank is on.
+constexpr std::array<std::string_view, 2> kOfHosts = {"hosts", "leaders"};
+
+template <std::size_t n>
+bool is_among(const std::array<std::string_view, n>& names, std::string_view name) {
+    return std::find(names.begin(), names.end(), name) != names.end();
+}
+
+void check_hosts(const Call& call) {
+    const std::string& recipe = word(call, "recipe");
+    const ExprPtr hosts = operand(call, "hosts");
+    if (!is_among(kOfHosts, recipe)) {
+        if (!hosts) return;
+        throw Error(Fault::program,
+                    fmt::format("{}: recipe {} does not ask for hosts; leave them out, or choose "
+                                "recipe=hosts",
+                                call.op, recipe));
+    }
+    if (!hosts || type_of(*hosts).shape.size() != 1) {
+        throw Error(Fault::program,
+                    fmt::format("{}: recipe {} needs hosts=, a table of one dimension: the host "
+                                "of each rank, counted from 0",
+                                call.op, recipe));
+    }
+}
+
+// Recipes whose target is free later: calls may take several sets in turn.
+constexpr std::array<std::string_view, 2> kOpen = {"push", "pull"};
+
+void require_sets(const Call& call) {
+    const std::int64_t sets = ir::number(call, "sets");
+    const std::string& recipe = word(call, "recipe");
+    if (sets < 1 || sets > kMaxSets) {
+        throw Error(Fault::program,
+                    fmt::format("{}: sets must be 1..{}, found {}", call.op, kMaxSets, sets));
+    }
+    if (sets > 1 && !is_among(kOpen, recipe)) {
+        throw Error(Fault::program, fmt::format("{}: recipe {} has one set; only {} take several "
+                                                "in turn",
+                                                call.op, recipe, fmt::join(kOpen, " and ")));
+    }
+}
 
 // Target, input and output hold elements of one type.
 Type collective_result(const Call& call) {
     const std::string& recipe = word(call, "recipe");
     const bool is_private = operand(call, "input") && operand(call, "output");
-    if (!is_private && std::find(kStaging.begin(), kStaging.end(), recipe) != kStaging.end()) {
+    check_hosts(call);
+    require_sets(call);
+    if (!is_private && is_among(kStaging, recipe)) {
         throw Error(Fault::program,
                     fmt::format("{}: recipe {} stages private memory; give input and output",
                                 call.op, recipe));
@@ -87,6 +134,8 @@ AttributeSpec recipe(std::vector<std::string_view> words) {
     return {"recipe", std::move(words), "auto"};
 }
 
+AttributeSpec sets() { return {"sets", {}, std::int64_t{1}}; }
+
 // Target and signal are read and written: peers read what this rank stages, and its result replaces
 // it; every rank writes its peers' cells and reads its own. Whoever asks sees both as inout before
 // the collective is lowered.
@@ -98,10 +147,12 @@ const OperandSpec kInput{"input", memory, read, true};
 const OperandSpec kSentAt{"sent_at", table, none, true};
 const OperandSpec kReceivedAt{"received_at", table, none, true};
 const OperandSpec kOutput{"output", memory, write, true};
+const OperandSpec kHosts{"hosts", table, none, true};
 
 OpSpec composite(std::string_view name, std::vector<OperandSpec> operands,
                  std::vector<AttributeSpec> attributes,
                  std::function<Type(const Call&)> deduce = collective_result) {
+    if (operands.front().name == kTarget.name) attributes.push_back(sets());
     return {name, std::move(operands), std::move(attributes), std::move(deduce), true};
 }
 
@@ -109,26 +160,27 @@ OpSpec composite(std::string_view name, std::vector<OperandSpec> operands,
 
 std::vector<OpSpec> composite_ops() {
     return {
-        composite(
-            ops::kAllreduce, {kTarget, kSignal, kInput, kOutput},
-            {reduction(), recipe({"mesh", "two_phase", "ring", "bidirectional_ring",
-                                  "halving_doubling", "direct", "pipeline", "push", "pull"})}),
-        composite(ops::kReduceScatter, {kTarget, kSignal, kInput, kOutput},
-                  {reduction(), recipe({"mesh", "ring", "pipeline", "push"})}),
-        composite(ops::kAllgather, {kTarget, kSignal, kInput, kOutput},
-                  {recipe({"mesh", "ring", "pipeline", "push", "pull"})}),
-        composite(
-            ops::kBroadcast, {kTarget, kSignal, kRoot, kInput, kOutput},
-            {recipe({"mesh", "tree", "scatter_allgather", "joint", "pipeline", "push", "pull"})}),
-        composite(ops::kAllToAll, {kTarget, kSignal, kInput, kOutput},
-                  {recipe({"mesh", "pairwise", "pipeline", "push"})}),
+        composite(ops::kAllreduce, {kTarget, kSignal, kInput, kOutput, kHosts},
+                  {reduction(), recipe({"mesh", "two_phase", "lanes", "ring", "bidirectional_ring",
+                                        "halving_doubling", "direct", "pipeline", "push", "pull",
+                                        "hosts", "leaders"})}),
+        composite(ops::kReduceScatter, {kTarget, kSignal, kInput, kOutput, kHosts},
+                  {reduction(), recipe({"mesh", "ring", "pipeline", "push", "hosts"})}),
+        composite(ops::kAllgather, {kTarget, kSignal, kInput, kOutput, kHosts},
+                  {recipe({"mesh", "ring", "pipeline", "push", "pull", "hosts"})}),
+        composite(ops::kBroadcast, {kTarget, kSignal, kRoot, kInput, kOutput, kHosts},
+                  {recipe({"mesh", "tree", "scatter_allgather", "joint", "pipeline", "push", "pull",
+                           "hosts", "leaders"})}),
+        composite(ops::kAllToAll, {kTarget, kSignal, kInput, kOutput, kHosts},
+                  {recipe({"mesh", "pairwise", "lanes", "pipeline", "push", "hosts"})}),
         composite(ops::kAllToAllV,
-                  {kTarget, kSignal, kCounts, kInput, kOutput, kSentAt, kReceivedAt},
-                  {recipe({"mesh", "pipeline", "push"})}, pairs_result),
-        composite(ops::kAllgatherV, {kTarget, kSignal, kCounts, kInput, kOutput},
-                  {recipe({"mesh", "ring", "pipeline", "push", "pull"})}, pieces_result),
-        composite(ops::kReduceScatterV, {kTarget, kSignal, kCounts, kInput, kOutput},
-                  {reduction(), recipe({"mesh", "ring", "pipeline", "push"})}, pieces_result),
+                  {kTarget, kSignal, kCounts, kInput, kOutput, kSentAt, kReceivedAt, kHosts},
+                  {recipe({"mesh", "pipeline", "push", "hosts"})}, pairs_result),
+        composite(ops::kAllgatherV, {kTarget, kSignal, kCounts, kInput, kOutput, kHosts},
+                  {recipe({"mesh", "ring", "pipeline", "push", "pull", "hosts"})}, pieces_result),
+        composite(ops::kReduceScatterV, {kTarget, kSignal, kCounts, kInput, kOutput, kHosts},
+                  {reduction(), recipe({"mesh", "ring", "pipeline", "push", "hosts"})},
+                  pieces_result),
         composite(ops::kReduce, {kTarget, kSignal, kRoot, kInput, kOutput},
                   {reduction(), recipe({"mesh", "pipeline", "push"})}),
         composite(ops::kGather, {kTarget, kSignal, kRoot, kInput, kOutput},
@@ -139,8 +191,11 @@ std::vector<OpSpec> composite_ops() {
                   {reduction(), recipe({"mesh", "pipeline", "push", "pull"})}),
         composite(ops::kExscan, {kTarget, kSignal, kInput, kOutput},
                   {reduction(), recipe({"mesh", "pipeline", "push", "pull"})}),
-        composite(ops::kBarrier, {kSignal}, {recipe({"mesh", "dissemination"})},
-                  [](const Call&) { return Type{}; }),
+        composite(ops::kBarrier, {kSignal, kHosts}, {recipe({"mesh", "dissemination", "hosts"})},
+                  [](const Call& call) {
+                      check_hosts(call);
+                      return Type{};
+                  }),
     };
 }
 

@@ -98,6 +98,33 @@ OpSpec binary_tile_op(std::string_view name) {
     return {name, {{"a", tile, none}, {"b", tile, none}}, {}, combined};
 }
 
+OpSpec scalar_tile_op(std::string_view name) {
+    return {name, {{"tile", tile, none}, {"value", OperandKind::number, none}}, {}, with_scalar};
+}
+
+// What becomes of the peer's window is the only difference to adding.
+OpSpec remote_store(std::string_view name, Effect effect) {
+    return {name,
+            {{"tile", tile, none},
+             {"window", window, effect},
+             {"peer", index, none},
+             {"offset", index, none}},
+            {},
+            stored};
+}
+
+OpSpec put_of(std::string_view name, Effect effect) {
+    return {name,
+            {{"window", window, effect},
+             {"peer", index, none},
+             {"offset", index, none},
+             {"src", memory, read},
+             {"src_offset", index, none},
+             {"count", index, none}},
+            {},
+            put};
+}
+
 std::vector<OpSpec> build_registry() {
     std::vector<OpSpec> list = {
         {ops::kTensorCopy,
@@ -128,14 +155,8 @@ std::vector<OpSpec> build_registry() {
         binary_tile_op(ops::kTileMul),
         binary_tile_op(ops::kTileMax),
         binary_tile_op(ops::kTileMin),
-        {ops::kTileAddScalar,
-         {{"tile", tile, none}, {"value", OperandKind::number, none}},
-         {},
-         with_scalar},
-        {ops::kTileMulScalar,
-         {{"tile", tile, none}, {"value", OperandKind::number, none}},
-         {},
-         with_scalar},
+        scalar_tile_op(ops::kTileAddScalar),
+        scalar_tile_op(ops::kTileMulScalar),
         {ops::kRemoteLoad,
          {{"window", window, read},
           {"peer", index, none},
@@ -143,38 +164,11 @@ std::vector<OpSpec> build_registry() {
           {"count", index, none}},
          {},
          loaded_tile},
-        {ops::kRemoteStore,
-         {{"tile", tile, none},
-          {"window", window, write},
-          {"peer", index, none},
-          {"offset", index, none}},
-         {},
-         stored},
-        {ops::kPut,
-         {{"window", window, write},
-          {"peer", index, none},
-          {"offset", index, none},
-          {"src", memory, read},
-          {"src_offset", index, none},
-          {"count", index, none}},
-         {},
-         put},
-        {ops::kRemoteAdd,
-         {{"tile", tile, none},
-          {"window", window, read_write},
-          {"peer", index, none},
-          {"offset", index, none}},
-         {},
-         stored},
-        {ops::kPutAdd,
-         {{"window", window, read_write},
-          {"peer", index, none},
-          {"offset", index, none},
-          {"src", memory, read},
-          {"src_offset", index, none},
-          {"count", index, none}},
-         {},
-         put},
+        remote_store(ops::kRemoteStore, write),
+        put_of(ops::kPut, write),
+        put_of(ops::kPutLater, write),
+        remote_store(ops::kRemoteAdd, read_write),
+        put_of(ops::kPutAdd, read_write),
         {ops::kGet,
          {{"dst", memory, write},
           {"dst_offset", index, none},
@@ -197,6 +191,7 @@ std::vector<OpSpec> build_registry() {
          no_type},
         {ops::kGeneration, {{"signal", signal, read}}, {}, as_index},
         {ops::kAdvance, {{"signal", signal, read_write}, {"by", index, none}}, {}, no_type},
+        {ops::kFence, {}, {}, no_type},
         {ops::kRequire,
          {{"left", index, none}, {"right", index, none}},
          {{"cmp", {"eq", "ne", "gt", "ge", "lt", "le"}, "eq"}},

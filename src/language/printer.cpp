@@ -122,8 +122,11 @@ Piece piece(const ir::Call& node) {
         const bool by_name = spec && i < spec->operands.size() && spec->operands[i].optional;
         arguments.push_back(by_name ? fmt::format("{}={}", spec->operands[i].name, text) : text);
     }
-    for (const ir::Attribute& attribute : node.attributes) {
-        arguments.push_back(attribute_text(attribute));
+    for (std::size_t i = 0; i < node.attributes.size(); ++i) {
+        // Words are always said, numbers where they are not the usual ones.
+        const bool is_usual = spec && spec->attributes[i].words.empty() &&
+                              spec->attributes[i].preset == node.attributes[i].value;
+        if (!is_usual) arguments.push_back(attribute_text(node.attributes[i]));
     }
     return {fmt::format("{}({})", node.op, fmt::join(arguments, ", "))};
 }

@@ -21,8 +21,10 @@ std::vector<Plan> compile(const ir::Program& program, std::string_view kernel,
 
 std::vector<Plan> compile(const Collective& collective, int nranks, const CompileOptions& options) {
     validate(collective, nranks);
+    CompileOptions with_lanes = options;
+    with_lanes.lanes = lanes_of(collective);
     return compile(program_of(collective), name(collective.kind), bindings_of(collective), nranks,
-                   options);
+                   with_lanes);
 }
 
 }  // namespace peal

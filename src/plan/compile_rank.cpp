@@ -25,13 +25,14 @@ struct Form {
     ReduceOp op;
     Placement placement;
     bool has_offsets;
+    int sets;
 
     auto operator<=>(const Form&) const = default;
 };
 
 Form form_of(const Collective& collective) {
-    return {collective.kind, collective.recipe,    collective.element,
-            collective.op,   collective.placement, !collective.sent_at.empty()};
+    return {collective.kind,      collective.recipe,           collective.element, collective.op,
+            collective.placement, !collective.sent_at.empty(), collective.sets};
 }
 
 // As LoweredKernel, but without a source: nobody is told of the lines of a built-in recipe.
@@ -87,7 +88,9 @@ Plan compile_rank(const LoweredKernel& kernel, const Bindings& bindings, int ran
 
 Plan compile_rank(const Collective& collective, int rank, int nranks) {
     validate(collective, nranks);
-    return compile_rank(kernel_of(collective), bindings_of(collective), rank, nranks);
+    CompileOptions options;
+    options.lanes = lanes_of(collective);
+    return compile_rank(kernel_of(collective), bindings_of(collective), rank, nranks, options);
 }
 
 }  // namespace peal::plan

@@ -16,6 +16,9 @@
 namespace peal::plan {
 namespace {
 
+// Of everything that is put later.
+constexpr std::uint16_t kPutGroup = 1;
+
 const std::string& op_of(const Expression& call) { return call.call().op; }
 
 }  // namespace
@@ -35,6 +38,7 @@ KernelValue Specialiser::call(const Expression& call) {
         case Primitive::remote_load: return remote_load(call);
         case Primitive::remote_store: return remote_store(call, Transfer::copied);
         case Primitive::put: return put(call, Transfer::copied);
+        case Primitive::put_later: return put_later(call);
         case Primitive::remote_add: return remote_store(call, Transfer::added);
         case Primitive::put_add: return put(call, Transfer::added);
         case Primitive::get: return get(call);
@@ -42,6 +46,7 @@ KernelValue Specialiser::call(const Expression& call) {
         case Primitive::wait: return wait(call);
         case Primitive::generation: return generation(call);
         case Primitive::advance: return advance(call);
+        case Primitive::fence: emit(call, Fence{kPutGroup}); return {};
         case Primitive::require: return require(call);
         case Primitive::none: break;
     }
@@ -310,6 +315,13 @@ KernelValue Specialiser::put(const Expression& call, Transfer transfer) {
     const Range src =
         elements(call, buffer(*in[3]), plan_.rank, offset(call, *in[4], "source offset"), count);
     move(call, transfer, dst, src);
+    return {};
+}
+
+KernelValue Specialiser::put_later(const Expression& call) {
+    const std::size_t before = plan_.instructions.size();
+    put(call, Transfer::copied);
+    if (plan_.instructions.size() > before) plan_.instructions.back().group = kPutGroup;
     return {};
 }
 

@@ -9,9 +9,9 @@
 
 namespace peal {
 
-// Plans that are not done in order stay as their author wrote them.
+// Plans of tile processors stay as their author wrote them.
 Plan fuse(Plan plan) {
-    if (!plan::is_in_order(plan)) return plan;
+    if (!plan::may_be_fused(plan)) return plan;
     const plan::Sharing sharing = plan::sharing_of(plan);
     plan::Origins origins(plan);
     plan::change_lanes(plan, [&](Plan& lane) {

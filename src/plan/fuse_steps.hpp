@@ -32,7 +32,8 @@ void drop_dead_tiles(std::vector<Instruction>& instructions, TileBlocks& blocks)
 //
 // So reads move later. They do not pass a write of the same bytes; reads of memory that is
 // shared do not pass a notify or a wait either, because somebody may write there afterwards. Work
-// that can go no further stays in its tile at that point. Writes do not move.
+// that can go no further stays in its tile at that point. Writes do not move. A fence stops the
+// same reads.
 //
 // The plan has one lane, or is one of several, no dead tiles and no pipes; `blocks` are those that
 // it has before. A range keeps the line of the load or store that it was of.
@@ -45,7 +46,8 @@ void sink(Plan& plan, Sharing sharing, const TileBlocks& blocks, Origins& origin
 //
 // So writes move earlier. They do not pass an access to the same bytes; writes to memory
 // that is shared do not pass a notify or a wait either, because somebody may use those bytes until
-// then. The tile must have no other use. The plan has one lane, or is one of several.
+// then. No write passes a fence: what that completes may use the bytes until then. The tile must
+// have no other use. The plan has one lane, or is one of several.
 void hoist(Plan& plan, Sharing sharing, Origins& origins);
 
 // Moves the blocks of tile memory close together: blocks that are not needed at the same time share

@@ -43,6 +43,7 @@ private:
     void step(std::size_t at) {
         Action& action = plan_.instructions[at].action;
         if (is_sync(action)) return stop_shared_stores();
+        if (is_completion(action)) return stop_stores();
         for_each_access(
             action, [](Range&) {}, [&](Range& dst) { meet_store(plan_.instructions[at], dst); });
         for_each_range(action, [&](const Range& range) {
@@ -106,6 +107,14 @@ private:
         store_of_[stores_[id].tile] = kNoStore;
     }
 
+    // Before a fence, what it completes may still use any bytes.
+    void stop_stores() {
+        for (; stopped_ < stores_.size(); ++stopped_) {
+            if (stores_[stopped_].live) stop(stopped_);
+        }
+        shared_stores_.clear();
+    }
+
     void stop_shared_stores() {
         for (const std::uint32_t id : shared_stores_) {
             if (stores_[id].live) stop(id);
@@ -122,6 +131,7 @@ private:
     std::vector<bool> gone_;
     RangeIndex stores_at_;
     std::vector<std::uint32_t> shared_stores_;
+    std::uint32_t stopped_ = 0;  // all stores before this one are
 };
 
 }  // namespace

@@ -96,6 +96,17 @@ public:
         fail("expected one of {}, found '{}'", fmt::join(words, ", "), found);
     }
 
+    // Also by the words that files of earlier versions have.
+    Pipe pipe() const {
+        static constexpr std::array<std::string_view, kPipes.size()> kOlder = {
+            "none", "scalar", "load", "vector", "store", "cube", "cube_load", "cube_store", "all"};
+        const auto older = json_.is_string()
+                               ? std::find(kOlder.begin(), kOlder.end(), json_.get<std::string>())
+                               : kOlder.end();
+        if (older == kOlder.end()) return word(kPipes);
+        return kPipes[static_cast<std::size_t>(older - kOlder.begin())];
+    }
+
     bool truth() const {
         if (!json_.is_boolean()) wrong_type("true or false");
         return json_.get<bool>();
@@ -207,13 +218,12 @@ Wait read_wait(const Place& place) {
 template <class Flag>
 Flag read_flag(const Place& place) {
     require_action(place, {"do", "from", "to", "event"});
-    return {place["from"].word(kPipes), place["to"].word(kPipes),
-            place["event"].integer<std::uint8_t>()};
+    return {place["from"].pipe(), place["to"].pipe(), place["event"].integer<std::uint8_t>()};
 }
 
 PipeBarrier read_barrier(const Place& place) {
     require_action(place, {"do", "drain"});
-    return {place["drain"].word(kPipes)};
+    return {place["drain"].pipe()};
 }
 
 Fence read_fence(const Place& place) {
@@ -245,7 +255,7 @@ Action read_action(const Place& place) {
 Instruction read_instruction(const Place& place) {
     Instruction instruction;
     instruction.action = read_action(place);
-    if (place.has("pipe")) instruction.pipe = place["pipe"].word(kPipes);
+    if (place.has("pipe")) instruction.pipe = place["pipe"].pipe();
     if (place.has("line")) instruction.line = place["line"].integer<std::uint32_t>();
     if (place.has("joined")) instruction.joined = place["joined"].truth();
     if (place.has("group")) {

@@ -44,4 +44,23 @@ inline bool is_in_order(const Plan& plan) {
                                              });
 }
 
+// There are no pipes and no cache, and what is deferred leaves tile memory alone: everything else
+// is in order, and fences keep the rest of the work apart from what they complete.
+inline bool may_be_fused(const Plan& plan) {
+    const auto touches_tiles = [](const Action& action) {
+        bool touches = false;
+        for_each_range(action, [&](const Range& range) { touches |= is_tile(range); });
+        return touches;
+    };
+    return !uses_pipes(plan) &&
+           std::none_of(plan.instructions.begin(), plan.instructions.end(),
+                        [&](const Instruction& instruction) {
+                            const auto* fence = std::get_if<Fence>(&instruction.action);
+                            return instruction.group == kCached ||
+                                   std::holds_alternative<Evict>(instruction.action) ||
+                                   (fence != nullptr && fence->group == 0) ||
+                                   (instruction.group != 0 && touches_tiles(instruction.action));
+                        });
+}
+
 }  // namespace peal::plan

@@ -14,7 +14,7 @@ constexpr std::array<std::string_view, plan::kBufferKinds.size()> kKindNames = {
 constexpr std::array<std::string_view, plan::kMapOps.size()> kMapNames = {
     "fill", "add_scalar", "mul_scalar", "convert", "row_sum", "clobber"};
 constexpr std::array<std::string_view, plan::kPipes.size()> kPipeNames = {
-    "none", "scalar", "load", "vector", "store", "cube", "cube_load", "cube_store", "all"};
+    "none", "S", "MTE2", "V", "MTE3", "M", "MTE1", "FIX", "ALL"};
 
 auto identity(const Plan& plan) {
     return std::tie(plan.kernel, plan.rank, plan.nranks, plan.buffers, plan.tile_bytes,

@@ -34,6 +34,7 @@ Primitive primitive_of(std::string_view op) {
         {ops::kRemoteLoad, Primitive::remote_load},
         {ops::kRemoteStore, Primitive::remote_store},
         {ops::kPut, Primitive::put},
+        {ops::kPutLater, Primitive::put_later},
         {ops::kRemoteAdd, Primitive::remote_add},
         {ops::kPutAdd, Primitive::put_add},
         {ops::kGet, Primitive::get},
@@ -41,6 +42,7 @@ Primitive primitive_of(std::string_view op) {
         {ops::kWait, Primitive::wait},
         {ops::kGeneration, Primitive::generation},
         {ops::kAdvance, Primitive::advance},
+        {ops::kFence, Primitive::fence},
         {ops::kRequire, Primitive::require},
     };
     const auto it = kPrimitives.find(op);

@@ -37,6 +37,7 @@ enum class Primitive : std::uint8_t {
     remote_load,
     remote_store,
     put,
+    put_later,
     remote_add,
     put_add,
     get,
@@ -44,6 +45,7 @@ enum class Primitive : std::uint8_t {
     wait,
     generation,
     advance,
+    fence,
     require,
 };
 

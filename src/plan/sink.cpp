@@ -50,7 +50,7 @@ private:
     };
 
     void step(Instruction& instruction) {
-        if (is_sync(instruction.action)) {
+        if (is_sync(instruction.action) || is_completion(instruction.action)) {
             put_down_shared_reads();
             write(std::move(instruction));
             return;
@@ -143,7 +143,7 @@ private:
         if (origins_.is_kept()) origins_.put(instruction, {place, origins_.at(instruction, 1)});
     }
 
-    // Syncs have been written already, and plans with flags or fences are not fused.
+    // Syncs and fences have been written already, and plans with flags are not fused.
     static void join(Instruction&, Notify&) { assert(false); }
     static void join(Instruction&, Wait&) { assert(false); }
     static void join(Instruction&, SetFlag&) { assert(false); }

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "peal/error.hpp"
+#include "peal/watch.hpp"
 #include "plan/specialise.hpp"
 #include "plan/specialiser.hpp"
 
@@ -17,6 +18,7 @@ constexpr std::uint64_t kRoundsPerInstruction = 16;
 constexpr std::uint64_t kRoundsPerLook = 1 << 12;  // at the clock
 
 void require_time(const CompileOptions& options, int rank, int nranks) {
+    Watch::look_up();
     if (!options.deadline || std::chrono::steady_clock::now() < *options.deadline) return;
     throw Error(
         Fault::bound,

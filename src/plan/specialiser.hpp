@@ -50,6 +50,7 @@ private:
     enum class Transfer : std::uint8_t { copied, added };  // what the destination becomes
     KernelValue remote_store(const Expression& call, Transfer transfer);
     KernelValue put(const Expression& call, Transfer transfer);
+    KernelValue put_later(const Expression& call);
     KernelValue get(const Expression& call);
     KernelValue slice(const Expression& call);
     KernelValue combine(const Expression& call, ReduceOp op);

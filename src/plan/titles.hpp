@@ -25,7 +25,7 @@ inline std::string who_title(const Plan& plan, std::size_t index) {
     return fmt::format("rank {}{}{}", plan.rank, lane.empty() ? "" : ", ", lane);
 }
 
-// "instruction 7 (kernel.cpp:12), copy out[0..4) <- tile[0..4) on store", and with several lanes
+// "instruction 7 (kernel.cpp:12), copy out[0..4) <- tile[0..4) on MTE3", and with several lanes
 // "lane 2, instruction 7 ..."
 inline std::string instruction_title(const Plan& plan, std::size_t index) {
     const Instruction& instruction = plan.instructions[index];

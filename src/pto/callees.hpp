@@ -29,6 +29,7 @@ struct TracedRanks {
     // Places in Layout::placed of the windows that were found to have signals, in the order of
     // their buffers, which are the last ones.
     std::vector<std::size_t> with_signals;
+    std::vector<std::vector<std::uint64_t>> created;  // bytes, by rank; each has as many
 };
 
 // The buffers of all ranks are the same ones. Throws Error(program) as trace() does.

@@ -14,12 +14,14 @@
 #include <cerrno>
 #include <csignal>
 #include <cstring>
+#include <exception>
 #include <limits>
 
 #include <fmt/format.h>
 
 #include "base/children.hpp"
 #include "peal/error.hpp"
+#include "peal/watch.hpp"
 #include "pto/descriptor.hpp"
 
 namespace peal::pto {
@@ -115,14 +117,19 @@ struct Post {
 
 // ---------------------------------------------------------------------------- we
 
+enum class Ending : bool { allowed, not_now };  // by a watch
+
 // Waits for the descriptor until the deadline. Returns false then.
-bool wait_until(int descriptor, const std::function<ChildClock::time_point()>& deadline) {
+bool wait_until(int descriptor, const std::function<ChildClock::time_point()>& deadline,
+                Ending may_be_ended) {
     while (true) {
         const auto left = std::chrono::ceil<milliseconds>(deadline() - ChildClock::now()).count();
         if (left <= 0) return false;
+        const long long most = Watch::is_set() ? Watch::kPatience.count() : 60'000;
         pollfd wait{descriptor, POLLIN, 0};
-        const int ready = poll(&wait, 1, static_cast<int>(std::min<long long>(left, 60'000)));
+        const int ready = poll(&wait, 1, static_cast<int>(std::min<long long>(left, most)));
         if (ready > 0 || (ready < 0 && errno != EINTR)) return true;
+        if (may_be_ended == Ending::allowed) Watch::look_up();
     }
 }
 
@@ -130,7 +137,7 @@ bool wait_until(int descriptor, const std::function<ChildClock::time_point()>& d
 void listen(int descriptor, const ChildLimits& limits, ChildEnd& end) {
     std::array<char, 1 << 16> buffer;
     while (true) {
-        if (!wait_until(descriptor, limits.deadline)) {
+        if (!wait_until(descriptor, limits.deadline, Ending::allowed)) {
             end.timed_out = true;
             return;
         }
@@ -146,11 +153,12 @@ void listen(int descriptor, const ChildLimits& limits, ChildEnd& end) {
 Outcome wait_for_warden(pid_t warden, Post& post, const ChildLimits& limits, ChildEnd& end) {
     const int outcome = post.outcome.reader.get();
     const bool is_over = !end.timed_out && !end.said_too_much;
-    if (is_over && !wait_until(outcome, limits.deadline)) end.timed_out = true;
+    if (is_over && !wait_until(outcome, limits.deadline, Ending::not_now)) end.timed_out = true;
     post.leash.writer.close();
     const auto last = ChildClock::now() + kToEndAll;
     Outcome said{0, SIGKILL};
-    if (wait_until(outcome, [&] { return last; })) {
+    if (wait_until(
+            outcome, [&] { return last; }, Ending::not_now)) {
         const ssize_t got = ::read(outcome, &said, sizeof(said));
         if (got != sizeof(said)) said = {0, SIGKILL};
     }
@@ -185,8 +193,15 @@ ChildEnd run_in_child(const std::function<void(int)>& body, const ChildLimits& l
     post.speech.writer.close();
     post.outcome.writer.close();
     ChildEnd end;
-    listen(post.speech.reader.get(), limits, end);
+    std::exception_ptr ended;
+    try {
+        listen(post.speech.reader.get(), limits, end);
+    } catch (...) {
+        ended = std::current_exception();
+        end.timed_out = true;
+    }
     const Outcome outcome = wait_for_warden(warden, post, limits, end);
+    if (ended) std::rethrow_exception(ended);
     if (outcome.error != 0) {
         throw Error(Fault::resource,
                     fmt::format("no child process: {}", std::strerror(outcome.error)));

@@ -153,7 +153,7 @@ private:
     }
 
     void compile(const fs::path& library) const {
-        run({"-O1", "-g", "-fPIC", "-shared", "-Wl,--no-undefined", source_.string(), "-o",
+        run({"-O1", "-g1", "-fPIC", "-shared", "-Wl,--no-undefined", source_.string(), "-o",
              library.string()});
     }
 

@@ -49,9 +49,22 @@ std::size_t Layout::add_private(Direction direction, Element element, std::uint6
     data.direction = direction;
     data.element = element;
     data.bytes = bytes;
+    return place_private(std::move(data), std::move(argument));
+}
+
+std::size_t Layout::add_created(Element element, std::uint64_t bytes) {
+    Buffer data;
+    data.name = next_name("created");
+    data.direction = Direction::out;
+    data.element = element;
+    data.bytes = bytes;
+    return place_private(std::move(data), fmt::format("created {}", placed.size() - created_at));
+}
+
+std::size_t Layout::place_private(Buffer data, std::string argument) {
     Placed place;
     place.argument = std::move(argument);
-    place.bytes = place.data_bytes = bytes;
+    place.bytes = place.data_bytes = data.bytes;
     place.buffer = add(std::move(data), 0);
     placed.push_back(std::move(place));
     return placed.size() - 1;

@@ -47,11 +47,14 @@ public:
     std::vector<std::int64_t> advance;  // of each buffer
     std::vector<Placed> placed;
     std::vector<WindowDomain> domains;
+    std::size_t created_at = 0;  // in `placed`: tensors that a shim creates come behind all others
     std::int64_t signals_move_on = 1;  // `advance` of signals
 
     // Each returns its place in `placed`.
     std::size_t add_private(Direction direction, Element element, std::uint64_t bytes,
                             std::string argument);
+    // Memory that nobody has written yet.
+    std::size_t add_created(Element element, std::uint64_t bytes);
     // Behind the domain's other windows, from the next page on.
     std::size_t add_window(std::size_t domain, Element element, std::uint64_t bytes,
                            std::uint64_t cells, std::string argument);
@@ -61,6 +64,7 @@ public:
 private:
     std::uint16_t add(Buffer buffer, std::int64_t moves_on);
     std::uint16_t add_cells(std::uint64_t cells);
+    std::size_t place_private(Buffer data, std::string argument);
     std::string next_name(const std::string& name);
 
     std::map<std::string, int> names_;

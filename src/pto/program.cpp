@@ -2,12 +2,14 @@
 #include "pto/program.hpp"
 
 #include <fcntl.h>
+#include <poll.h>
 #include <spawn.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <array>
 #include <cerrno>
+#include <csignal>
 #include <cstdlib>
 #include <cstring>
 #include <sstream>
@@ -15,6 +17,7 @@
 #include <fmt/format.h>
 
 #include "peal/error.hpp"
+#include "peal/watch.hpp"
 #include "pto/descriptor.hpp"
 
 namespace peal::pto {
@@ -33,6 +36,23 @@ public:
 private:
     posix_spawn_file_actions_t actions_;
 };
+
+// What it says, until it has nothing more to say.
+std::string listen(int descriptor) {
+    std::string said;
+    std::array<char, 4096> buffer;
+    while (true) {
+        if (Watch::is_set()) {
+            pollfd wait{descriptor, POLLIN, 0};
+            const int ready = poll(&wait, 1, static_cast<int>(Watch::kPatience.count()));
+            Watch::look_up();
+            if (ready <= 0) continue;
+        }
+        const ssize_t got = ::read(descriptor, buffer.data(), buffer.size());
+        if (got == 0 || (got < 0 && errno != EINTR)) return said;
+        if (got > 0) said.append(buffer.data(), static_cast<std::size_t>(got));
+    }
+}
 
 int status_of(pid_t child) {
     int status = 0;
@@ -77,11 +97,12 @@ ProgramEnd run_program(const std::vector<std::string>& arguments) {
     }
     channel.writer.close();
     ProgramEnd end;
-    std::array<char, 4096> buffer;
-    for (ssize_t got = 0;
-         (got = ::read(channel.reader.get(), buffer.data(), buffer.size())) != 0;) {
-        if (got > 0) end.output.append(buffer.data(), static_cast<std::size_t>(got));
-        if (got < 0 && errno != EINTR) break;
+    try {
+        end.output = listen(channel.reader.get());
+    } catch (...) {
+        kill(child, SIGTERM);  // a compiler ends its own children
+        status_of(child);
+        throw;
     }
     end.status = status_of(child);
     return end;

@@ -21,6 +21,7 @@ public:
         // No generation: a task finds its windows as they are.
         frame_.layout.signals_move_on = 0;
         for (std::size_t i = 0; i < task_.memories.size(); ++i) add_memory(i);
+        frame_.layout.created_at = frame_.layout.placed.size();
         for (std::size_t i = 0; i < task_.tensors.size(); ++i) add_tensor(i);
         for (std::size_t i = 0; i < task_.scalars.size(); ++i) add_scalar(i);
         return std::move(frame_);
@@ -181,8 +182,9 @@ TracedTask trace(const ChipProgram& program, const std::vector<std::optional<Chi
         program.kernels.empty() ? program.shim.path() : program.kernels[0].second.path();
     request.options = options;
     TracedRanks traced = trace_ranks(request, std::move(ranks));
-    const std::size_t memories = (*first)->memories.size();
     TracedTask result;
+    result.created = std::move(traced.created);
+    const std::size_t memories = (*first)->memories.size() + result.created[0].size();
     result.memory_of = memories_of(traced.plans[0].buffers, memories, traced.with_signals);
     result.plans = std::move(traced.plans);
     return result;

@@ -100,11 +100,9 @@ public:
 
     // Which words are signals is known when all ranks have been listened to.
     TracedRanks trace() && {
-        for (std::size_t rank = 0; rank < ranks_.size(); ++rank) {
-            addresses_.push_back(
-                std::make_unique<AddressSpace>(ranks_[rank].frame.layout, static_cast<int>(rank)));
-            recordings_.push_back(ranks_[rank].is_idle ? std::vector<Recording>() : listen(rank));
-        }
+        listen_to_all();
+        std::vector<std::vector<std::uint64_t>> created(ranks_.size());
+        if (make_created(created)) listen_to_all();
         const std::set<std::size_t> with_signals = find_signals();
         std::vector<Plan> plans;
         for (std::size_t rank = 0; rank < ranks_.size(); ++rank) plans.push_back(plan_of(rank));
@@ -116,10 +114,53 @@ public:
         for (const Placed& placed : ranks_[0].frame.layout.placed) {
             if (placed.finds_signals) expect_apart({{&plans, placed.buffer, placed.signals}});
         }
-        return {std::move(plans), {with_signals.begin(), with_signals.end()}};
+        return {std::move(plans), {with_signals.begin(), with_signals.end()}, std::move(created)};
     }
 
 private:
+    void listen_to_all() {
+        addresses_.clear();
+        recordings_.clear();
+        for (std::size_t rank = 0; rank < ranks_.size(); ++rank) {
+            addresses_.push_back(
+                std::make_unique<AddressSpace>(ranks_[rank].frame.layout, static_cast<int>(rank)));
+            recordings_.push_back(ranks_[rank].is_idle ? std::vector<Recording>() : listen(rank));
+        }
+    }
+
+    // What shims create is known when they have run. Who creates less than others has the rest,
+    // too, and leaves it alone: the buffers of all ranks are the same ones.
+    bool make_created(std::vector<std::vector<std::uint64_t>>& created) {
+        std::vector<Created> most;
+        for (const std::vector<Recording>& recordings : recordings_) {
+            if (recordings.empty()) continue;
+            const std::vector<Created>& own = recordings[0].created;
+            for (std::size_t i = 0; i < own.size(); ++i) {
+                if (i == most.size()) most.push_back(own[i]);
+                expect_same_type(own[i], most[i], i);
+                most[i].bytes = std::max(most[i].bytes, own[i].bytes);
+            }
+        }
+        for (std::size_t rank = 0; rank < ranks_.size(); ++rank) {
+            const std::vector<Recording>& recordings = recordings_[rank];
+            for (std::size_t i = 0; i < most.size(); ++i) {
+                const bool is_own = !recordings.empty() && i < recordings[0].created.size();
+                const std::uint64_t bytes = is_own ? recordings[0].created[i].bytes : most[i].bytes;
+                ranks_[rank].frame.layout.add_created(most[i].element, bytes);
+                created[rank].push_back(bytes);
+            }
+        }
+        return !most.empty();
+    }
+    void expect_same_type(const Created& one, const Created& other, std::size_t number) const {
+        if (one.element == other.element) return;
+        throw Error(
+            Fault::program,
+            fmt::format("{}: tensor {} that the shim creates is of {} on one rank and of {} "
+                        "on another: expected the same",
+                        request_.name, number, name(other.element), name(one.element)));
+    }
+
     KernelRun run_of(std::size_t rank, int block, int blocks) const {
         TraceOptions options = request_.options;
         options.blocks = blocks;

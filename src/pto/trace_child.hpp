@@ -5,6 +5,7 @@
 
 #include <chrono>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -25,12 +26,20 @@ struct Recorded {
     // where it was in the first call.
     std::uint32_t places[2] = {};
 };
+// A tensor that a shim makes.
+inline constexpr std::size_t kMostCreated = 64;
+inline constexpr std::uint64_t kMostCreatedBytes = std::uint64_t{1} << 32;
+struct Created {
+    std::uint64_t bytes = 0;
+    Element element = Element::f32;
+};
 struct Recording {
     std::vector<Recorded> operations;
     std::uint32_t turns = 1;                         // a call of generation g is in turn g % turns
     std::vector<std::vector<std::uint64_t>> places;  // addresses by turn
     std::vector<std::string> files;
-    std::int32_t blocks = 1;  // that the shim launches its kernel on
+    std::int32_t blocks = 1;       // that the shim launches its kernel on
+    std::vector<Created> created;  // in order
 };
 
 // What is loaded and called: a kernel, or a shim that launches kernels.
@@ -61,6 +70,18 @@ struct KernelRun {
     int block = 0;
 
     const Layout& layout() const { return frame->layout; }
+
+    // An argument that is a number.
+    std::optional<std::int64_t> number_at(std::size_t argument, std::int64_t generation) const {
+        const FrameArgument& given = frame->arguments[argument];
+        switch (given.kind) {
+            case Parameter::Kind::scalar: return given.value;
+            case Parameter::Kind::nranks: return nranks;
+            case Parameter::Kind::rank: return rank;
+            case Parameter::Kind::generation: return generation;
+            default: return std::nullopt;
+        }
+    }
 
     // "rank 1", and of several blocks "rank 1, block 0".
     std::string who() const {

@@ -44,31 +44,6 @@ struct CallMemory {
     std::vector<std::int64_t> counts;
 };
 
-struct PythonPending {
-    std::optional<Pending> pending;
-    std::shared_ptr<CallMemory> memory;
-    std::shared_ptr<Communicator> communicator;
-
-    PythonPending(Pending started, std::shared_ptr<CallMemory> held,
-                  std::shared_ptr<Communicator> of)
-        : pending(std::move(started)), memory(std::move(held)), communicator(std::move(of)) {}
-    PythonPending(PythonPending&&) = default;
-    ~PythonPending() {
-        if (!pending) return;
-        const py::gil_scoped_release release;
-        pending.reset();  // waits
-    }
-
-    void wait() {
-        const py::gil_scoped_release release;
-        pending->wait();
-    }
-    bool test() {
-        const py::gil_scoped_release release;
-        return pending->test();
-    }
-};
-
 struct PythonPrepared {
     Prepared prepared;
     std::shared_ptr<CallMemory> memory;
@@ -417,9 +392,46 @@ void add_collectives(py::handle communicator_class) {
     (std::make_index_sequence<kCollectives.size()>());
 }
 
+// A call that is let go is waited for. A Ctrl-C meanwhile must not be lost.
+PythonPending::~PythonPending() {
+    if (!pending) return;
+    const py::gil_scoped_release release;
+    try {
+        pending->wait();
+    } catch (const PythonFailure&) {
+        PyErr_SetInterrupt();
+    } catch (...) {  // the next call on the communicator says it again
+    }
+    pending.reset();
+}
+
+// A Ctrl-C between its start and its wait() lets a call go, too, and then nobody may come any more.
+// The destructor does not see what is on its way: pybind11 hides it.
+void PythonPending::let_go(PyObject* self) {
+    std::optional<Interruption> interruption;
+    const bool is_passing = PyErr_Occurred() != nullptr;
+    if (is_passing && PyErr_ExceptionMatches(PyExc_KeyboardInterrupt) != 0) {
+        interruption.emplace();
+    }
+    py::detail::pybind11_object_dealloc(self);
+}
+
+void PythonPending::wait() {
+    const py::gil_scoped_release release;
+    pending->wait();
+}
+
+bool PythonPending::test() {
+    const py::gil_scoped_release release;
+    return pending->test();
+}
+
 void add_started(py::module_& module) {
-    py::class_<PythonPending>(module, "Pending",
-                              "A call that was started. Letting go of it waits for its end.")
+    const py::custom_type_setup type_setup(
+        [](PyHeapTypeObject* type) { type->ht_type.tp_dealloc = &PythonPending::let_go; });
+    py::class_<PythonPending>(module, "Pending", type_setup,
+                              "A call that was started. Letting go of it waits for its end, but "
+                              "not while a Ctrl-C goes by.")
         .def("wait", &PythonPending::wait, "Returns when the call is done; raises what went wrong.")
         .def("test", &PythonPending::test, "Makes progress; True once the call is done.");
     py::class_<PythonPrepared>(module, "Prepared",

@@ -190,12 +190,7 @@ std::shared_ptr<Communicator> watched(Communicator communicator) {
 }
 
 std::shared_ptr<Communicator> connect() {
-    std::optional<Communicator> communicator;
-    {
-        const py::gil_scoped_release release;
-        communicator.emplace(Communicator::connect());
-    }
-    return watched(std::move(*communicator));
+    return watched(unlocked([] { return Communicator::connect(); }));
 }
 
 std::shared_ptr<Communicator> split(const std::shared_ptr<Communicator>& self, int colour,
@@ -209,29 +204,32 @@ std::shared_ptr<Communicator> split(const std::shared_ptr<Communicator>& self, i
     return watched(std::move(*communicator));
 }
 
-// The interpreter is forked with the process, and its lock is held meanwhile.
+// The interpreter is forked with the process, and its lock is held until all ranks run.
 int fork_ranks(int ranks, const py::function& body) {
+    const Watch watch(&check_signals);
+    std::optional<py::gil_scoped_release> release;
+    bool is_child = false, has_forked = false;
+    const auto be_rank = [&](Communicator& communicator) {
+        if (!std::exchange(is_child, true)) PyOS_AfterFork_Child();
+        try {
+            body(watched(std::move(communicator)));
+        } catch (py::error_already_set& error) {
+            throw PythonFailure(error);
+        }
+    };
+    const auto be_parent = [&] {
+        has_forked = true;
+        PyOS_AfterFork_Parent();
+        release.emplace();
+    };
     PyOS_BeforeFork();
-    int status = 0;
-    bool is_child = false;
     try {
-        status = Communicator::fork(ranks, [&](Communicator& communicator) {
-            if (!std::exchange(is_child, true)) PyOS_AfterFork_Child();
-            try {
-                body(watched(std::move(communicator)));
-            } catch (py::error_already_set& error) {
-                throw PythonFailure(error);
-            }
-        });
+        return Communicator::fork(ranks, be_rank, be_parent);
     } catch (...) {
-        if (!is_child) PyOS_AfterFork_Parent();
+        if (!is_child && !has_forked) PyOS_AfterFork_Parent();
         throw;
     }
-    PyOS_AfterFork_Parent();
-    return status;
 }
-
-using CommunicatorClass = py::class_<Communicator, std::shared_ptr<Communicator>>;
 
 void add_class(py::module_& module) {
     CommunicatorClass type(
@@ -274,16 +272,17 @@ void add_class(py::module_& module) {
             return fmt::format("<peal.Communicator rank {} of {}>", self.rank(), self.nranks());
         });
     add_collectives(type);
+    add_messages(type);
 }
 
 }  // namespace
 
+thread_local bool Interruption::is_on_ = false;
+
 void watch_signals(Communicator& communicator) {
     communicator.set_watch([] {
-        const py::gil_scoped_acquire lock;
-        if (PyErr_CheckSignals() == 0) return;
-        py::error_already_set error;
-        throw PythonFailure(error);
+        if (Interruption::is_on()) throw Error(Fault::wrong, "interrupted");
+        check_signals();
     });
 }
 

@@ -62,8 +62,7 @@ std::unique_ptr<Driver> make_driver(std::vector<int> devices, std::string platfo
         throw Error(Fault::usage,
                     fmt::format("PEAL_CHECK: expected warn, error or off, found '{}'", check));
     }
-    const py::gil_scoped_release release;
-    return std::make_unique<Driver>(std::move(options));
+    return unlocked([&] { return std::make_unique<Driver>(std::move(options)); });
 }
 
 void submit(Driver& driver, const DriverCallable& callable, std::vector<int> chips,
@@ -75,10 +74,7 @@ void submit(Driver& driver, const DriverCallable& callable, std::vector<int> chi
 
 void run(Driver& driver) {
     try {
-        {
-            const py::gil_scoped_release release;
-            driver.start();
-        }
+        unlocked([&] { driver.start(); });
         wait_for_python([&](std::chrono::nanoseconds limit) { return driver.wait_for(limit); },
                         std::nullopt);
     } catch (py::error_already_set&) {
@@ -100,8 +96,7 @@ void add_callable(py::module_& module) {
         .def(py::init([](const std::string& path, std::vector<std::string> include_directories) {
                  pto::KernelOptions options;
                  options.include_directories = std::move(include_directories);
-                 const py::gil_scoped_release release;
-                 return pto::Shim::compile(path, options);
+                 return unlocked([&] { return pto::Shim::compile(path, options); });
              }),
              py::arg("path"), py::arg("include_directories") = std::vector<std::string>{})
         .def_property_readonly("path", &pto::Shim::path)

@@ -1,15 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 // Proofs of kernels that a host hands to its devices call by call, on windows that it makes.
+#include <optional>
 #include <string>
+#include <tuple>
 #include <utility>
 #include <vector>
 
+#include <fmt/format.h>
 #include <pybind11/stl.h>
 
 #include "peal/check.hpp"
 #include "peal/compile.hpp"
 #include "peal/error.hpp"
+#include "peal/page.hpp"
+#include "peal/worker_kernel.hpp"
 #include "python/module.hpp"
+#include "python/values.hpp"
+#include "python/waiting.hpp"
 
 namespace peal::python {
 namespace {
@@ -34,8 +41,44 @@ struct HostedProof {
     std::string verdict;
     std::string bound;
     bool from_store = false;
+    int claim = -1;    // the first of those made that holds
+    std::string page;  // where the first refutation is drawn
     std::vector<Refutation> refutations;
 };
+
+// What a kernel computes: collective, op, root, the buffer of its input, that of its result.
+using Claim = std::tuple<std::string, std::string, int, std::string, std::string>;
+
+std::uint16_t buffer_named(const Plan& plan, const std::string& wanted) {
+    for (std::size_t b = 0; b < plan.buffers.size(); ++b) {
+        if (plan.buffers[b].name == wanted) return static_cast<std::uint16_t>(b);
+    }
+    throw Error(Fault::usage, fmt::format("the kernel has no buffer '{}'", wanted));
+}
+
+// None if the buffers have other sizes. Ranks may add in orders of their own.
+std::optional<Meaning> meaning_of_claim(const Claim& claim, const std::vector<Plan>& plans) {
+    const auto& [kind, op, root, input, output] = claim;
+    const Plan& plan = plans.front();
+    const Ports ports{buffer_named(plan, input), buffer_named(plan, output)};
+    const auto nranks = static_cast<int>(plans.size());
+    Collective collective;
+    collective.kind = word_from("collective", kind, kCollectives);
+    collective.op = word_from("op", op, kReduceOps);
+    collective.root = root;
+    collective.element = plan.buffers[ports.input].element;
+    const std::uint64_t given = plan.buffers[ports.input].elements();
+    const bool is_blocks = facts_of(collective.kind).input == Share::blocks;
+    collective.count = is_blocks ? given / plans.size() : given;
+    if (input_count(collective, 0, nranks) != given ||
+        output_count(collective, 0, nranks) != plan.buffers[ports.output].elements() ||
+        plan.buffers[ports.output].element != collective.element) {
+        return std::nullopt;
+    }
+    Meaning meaning = meaning_of(collective, plans, ports);
+    meaning.same_bits = false;
+    return meaning;
+}
 
 std::uint32_t line_of(const peal::Step& step, const std::vector<CheckStage>& stages) {
     const Plan& plan =
@@ -52,31 +95,88 @@ Refutation refutation_of(const Violation& violation, const std::vector<CheckStag
     return made;
 }
 
+// The stages of one turn of the host, and how often it comes.
+class Turn {
+public:
+    Turn(const std::vector<std::vector<Plan>>& kernels, bool zeroed, double max_seconds) {
+        options_.max_seconds = max_seconds;
+        for (const std::vector<Plan>& plans : kernels) {
+            if (!plans.empty()) {
+                stages_.push_back({&plans, nullptr, {}, fresh_windows(plans)});
+            } else if (!stages_.empty()) {
+                add_meeting();
+            }
+        }
+        if (stages_.empty()) throw Error(Fault::usage, "there is no kernel to prove");
+        if (zeroed) {  // every call begins as the first did, so one is all of them
+            options_.calls = 1;
+            options_.any_calls = false;
+        } else {  // the host hands out a call when all ranks have returned from the last
+            add_meeting();
+        }
+    }
+    Turn(const Turn&) = delete;
+    Turn& operator=(const Turn&) = delete;
+
+    const std::vector<CheckStage>& stages() const { return stages_; }
+    ProofAnswer prove(const Meaning* meaning) {
+        stages_.front().meaning = meaning;
+        return check_once(stages_, options_);
+    }
+
+private:
+    void add_meeting() {
+        if (turn_.empty()) {
+            Collective barrier;
+            barrier.kind = CollectiveKind::barrier;
+            turn_ = compile(barrier, static_cast<int>(stages_.front().plans->size()));
+        }
+        stages_.push_back({&turn_, nullptr, {"the host's turn"}, {}});
+    }
+
+    std::vector<Plan> turn_;
+    std::vector<CheckStage> stages_;
+    CheckOptions options_;
+};
+
+void record_hosted(const std::vector<std::vector<Plan>>& kernels, bool zeroed) {
+    const Turn once(kernels, true, 0);  // a record says by itself that all return before the next
+    record_proved_run(once.stages(), zeroed);
+}
+
+// The first claim that holds of a kernel whose protocol is proved. -1: none.
+int first_that_holds(const std::vector<Claim>& claims, const std::vector<Plan>& plans, Turn& turn) {
+    for (std::size_t c = 0; c < claims.size(); ++c) {
+        const std::optional<Meaning> meaning = meaning_of_claim(claims[c], plans);
+        if (meaning && turn.prove(&*meaning).report.verdict == Verdict::proved) {
+            return static_cast<int>(c);
+        }
+    }
+    return -1;
+}
+
 HostedProof prove_hosted(const std::vector<std::vector<Plan>>& kernels, bool zeroed,
-                         double max_seconds) {
-    std::vector<CheckStage> stages;
-    for (const std::vector<Plan>& plans : kernels) {
-        if (plans.empty()) throw Error(Fault::usage, "there are no plans to prove");
-        stages.push_back({&plans, nullptr, {}, fresh_windows(plans)});
+                         double max_seconds, const std::vector<Claim>& claims,
+                         const std::string& page_title) {
+    Turn turn(kernels, zeroed, max_seconds);
+    if (!claims.empty() && kernels.size() != 1) {
+        throw Error(Fault::usage, "claims are made of one kernel");
     }
-    if (stages.empty()) throw Error(Fault::usage, "there is no kernel to prove");
-    CheckOptions options;
-    options.max_seconds = max_seconds;
-    std::vector<Plan> turn;
-    if (zeroed) {  // every call begins as the first did, so one is all of them
-        options.calls = 1;
-        options.any_calls = false;
-    } else {  // the host hands out a call when all ranks have returned from the last
-        Collective barrier;
-        barrier.kind = CollectiveKind::barrier;
-        turn = compile(barrier, static_cast<int>(kernels.front().size()));
-        stages.push_back({&turn, nullptr, {"the host's turn"}, {}});
+    const ProofAnswer answer = turn.prove(nullptr);
+    const CheckReport& report = answer.report;
+    HostedProof made;
+    made.verdict = name(report.verdict);
+    made.bound = report.bound;
+    made.from_store = answer.from_store;
+    for (const Violation& each : report.violations) {
+        made.refutations.push_back(refutation_of(each, turn.stages()));
     }
-    const ProofAnswer answer = check_once(stages, options);
-    HostedProof made{
-        std::string(name(answer.report.verdict)), answer.report.bound, answer.from_store, {}};
-    for (const Violation& each : answer.report.violations) {
-        made.refutations.push_back(refutation_of(each, stages));
+    if (!page_title.empty() && !report.violations.empty()) {
+        made.page = write_page(page_title, report.violations.front(), turn.stages());
+    }
+    // What had to be explored is not explored again for every claim.
+    if (report.verdict == Verdict::proved && report.method == CheckMethod::linear) {
+        made.claim = first_that_holds(claims, kernels.front(), turn);
     }
     return made;
 }
@@ -93,15 +193,30 @@ void add_host_turn(py::module_& module) {
         .def_readonly("verdict", &HostedProof::verdict, "proved, violated or bound.")
         .def_readonly("bound", &HostedProof::bound, "The limit that was reached.")
         .def_readonly("from_store", &HostedProof::from_store, "It was proved before.")
+        .def_readonly("claim", &HostedProof::claim,
+                      "The first claim that holds; -1: none, or none was made.")
+        .def_readonly("page", &HostedProof::page, "Where the first refutation is drawn.")
         .def_readonly("refutations", &HostedProof::refutations, "Shortest first.");
     module.def(
-        "prove_hosted", &prove_hosted, py::arg("kernels"), py::arg("zeroed") = true,
-        py::arg("max_seconds") = 600.0, py::call_guard<py::gil_scoped_release>(),
+        "prove_hosted",
+        [](const std::vector<std::vector<Plan>>& kernels, bool zeroed, double max_seconds,
+           const std::vector<Claim>& claims, const std::string& page_title) {
+            return unlocked(
+                [&] { return prove_hosted(kernels, zeroed, max_seconds, claims, page_title); });
+        },
+        py::arg("kernels"), py::arg("zeroed") = true, py::arg("max_seconds") = 600.0,
+        py::arg("claims") = std::vector<Claim>{}, py::arg("page_title") = "",
         "Proves the plans of all ranks of a kernel whose windows hold zeros at first, and which "
         "is\n"
         "called when all ranks have returned from the call before. `zeroed`: every call finds\n"
         "windows and cells zeroed, as the first did; otherwise they keep what the last call left,\n"
-        "and any number of calls is proved.");
+        "and any number of calls is proved. A list without plans among the kernels is a turn of "
+        "the\n"
+        "host: what is before it is over on all ranks.\n"
+        "Claims of what a kernel computes, (collective, op, root, input, output), are tried in\n"
+        "order. With a title, what is refuted is drawn on a page.");
+    module.def("record_hosted", &record_hosted, py::arg("kernels"), py::arg("zeroed") = true,
+               "In a build for tests, writes down that such kernels are about to be run.");
 }
 
 }  // namespace peal::python

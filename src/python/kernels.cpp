@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Plans, and what devices run: collectives, kernels of programs, plans and PTO kernels.
+#include <array>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -35,6 +37,8 @@ Collective collective_from_python(const std::string& kind, std::uint64_t count,
     return collective;
 }
 
+constexpr std::array kHeld = {Held::What::input, Held::What::zeros, Held::What::fresh};
+
 DeviceKernel kernel_of_collective(const std::string& kind, std::uint64_t count,
                                   const py::object& dtype, const std::string& op,
                                   const std::string& recipe, int root, const std::string& placement,
@@ -59,8 +63,7 @@ std::vector<Plan> compile_program(const ir::Program& program, int ranks, const s
     CompileOptions options;
     options.lanes = lanes;
     options.fuse = fuse;
-    const py::gil_scoped_release release;
-    return compile(program, picked.name, bindings, ranks, options);
+    return unlocked([&] { return compile(program, picked.name, bindings, ranks, options); });
 }
 
 void add_plan(py::module_& module) {
@@ -137,6 +140,22 @@ void add_device_kernel(py::module_& module) {
         .def(py::init<std::vector<Plan>>(), py::arg("plans"),
              "Plans of all ranks. Arguments follow Plan.buffers.")
         .def_property_readonly("name", &DeviceKernel::name, "The kernel's name.")
+        .def("proved_in_runs", &DeviceKernel::proved_in_runs,
+             "The same kernel, whose calls whoever submits them has proved as a part of whole\n"
+             "runs: no worker proves it by itself.")
+        .def(
+            "holding",
+            [](const DeviceKernel& kernel, const std::map<std::string, std::string>& windows) {
+                std::vector<Held> holds;
+                for (const auto& [window, what] : windows) {
+                    holds.push_back({window, word_from("what a window holds", what, kHeld)});
+                }
+                return kernel.holding(std::move(holds));
+            },
+            py::arg("windows"),
+            "The same kernel, of which these windows hold something when a call begins:\n"
+            "{\"data\": \"input\"}, or \"zeros\" or \"fresh\". A worker that proves it counts on "
+            "that.")
         .def("windows", &DeviceKernel::windows, py::arg("ranks"),
              "The windows that it needs on each of so many ranks, for Worker.allocate_domain().")
         .def("__repr__", [](const DeviceKernel& kernel) {
@@ -161,8 +180,7 @@ std::vector<Plan> trace_kernel(const pto::Kernel& kernel, const std::vector<std:
     options.calls = calls;
     options.timeout =
         std::chrono::duration_cast<std::chrono::milliseconds>(duration_of(timeout, "timeout"));
-    const py::gil_scoped_release release;
-    return pto::trace(kernel, parameters, ranks, options);
+    return unlocked([&] { return pto::trace(kernel, parameters, ranks, options); });
 }
 
 void add_pto_kernel(py::module_& module) {
@@ -175,8 +193,7 @@ void add_pto_kernel(py::module_& module) {
                  options.include_directories = std::move(include_directories);
                  options.defines = std::move(defines);
                  options.compiler = std::move(compiler);
-                 const py::gil_scoped_release release;
-                 return pto::Kernel::compile(path, options);
+                 return unlocked([&] { return pto::Kernel::compile(path, options); });
              }),
              py::arg("path"), py::arg("include_directories") = std::vector<std::string>{},
              py::arg("defines") = std::vector<std::string>{}, py::arg("compiler") = "")

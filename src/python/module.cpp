@@ -15,6 +15,7 @@ PYBIND11_MODULE(_peal, module) {
     peal::python::add_targets(module);
     peal::python::add_worker(module);
     peal::python::add_ir(module);
+    peal::python::add_ir_tree(module);
     peal::python::add_host_turn(module);
     peal::python::add_driver(module);
     peal::python::add_communicator(module);

@@ -30,6 +30,8 @@ void add_worker(py::module_& module);
 
 // Nodes of the IR, for front ends that are written in Python.
 void add_ir(py::module_& module);
+// And what becomes of such nodes, for those that go on with them.
+void add_ir_tree(py::module_& module);
 
 // Proofs of kernels that a host calls on windows that it makes.
 void add_host_turn(py::module_& module);

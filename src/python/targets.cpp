@@ -13,6 +13,7 @@
 
 #include "python/memory.hpp"
 #include "python/module.hpp"
+#include "python/waiting.hpp"
 
 namespace peal::python {
 namespace {
@@ -65,11 +66,7 @@ void add_targets(py::module_& module) {
         [](std::string target, Options options, const ir::Program* program, GivenPlans plans) {
             const TargetRequest request =
                 request_of(std::move(target), std::move(options), program, std::move(plans));
-            TargetReport report;
-            {
-                const py::gil_scoped_release release;
-                report = check_target(request);
-            }
+            const TargetReport report = unlocked([&] { return check_target(request); });
             return py::make_tuple(name(report.verdict), report.text, report.json, report.svg);
         },
         py::arg("target"), py::arg("options"), py::arg("program") = nullptr,
@@ -79,8 +76,7 @@ void add_targets(py::module_& module) {
         [](std::string target, Options options, const ir::Program* program, GivenPlans plans) {
             const TargetRequest request =
                 request_of(std::move(target), std::move(options), program, std::move(plans));
-            const py::gil_scoped_release release;
-            return plans_of_target(request);
+            return unlocked([&] { return plans_of_target(request); });
         },
         py::arg("target"), py::arg("options"), py::arg("program") = nullptr,
         py::arg("plans") = py::none(), "The plans of all ranks; use peal.compile().");
@@ -91,11 +87,7 @@ void add_targets(py::module_& module) {
             const TargetRequest request =
                 request_of(std::move(target), std::move(options), program, std::move(plans));
             const std::vector<TargetArray> given = inputs_of(inputs);
-            TargetRun run;
-            {
-                const py::gil_scoped_release release;
-                run = run_target(request, given);
-            }
+            const TargetRun run = unlocked([&] { return run_target(request, given); });
             return py::make_tuple(run.collective, run.proof, run.reason, run.wrong, run.seconds,
                                   arrays_of(run.outputs), arrays_of(run.golden));
         },

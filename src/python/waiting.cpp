@@ -25,6 +25,13 @@ void PythonFailure::raise() const {
     PyErr_SetObject(reinterpret_cast<PyObject*>(Py_TYPE(exception_->ptr())), exception_->ptr());
 }
 
+void check_signals() {
+    const py::gil_scoped_acquire lock;
+    if (PyErr_CheckSignals() == 0) return;
+    py::error_already_set error;
+    throw PythonFailure(error);
+}
+
 std::chrono::nanoseconds duration_of(double seconds, const char* what) {
     if (!(seconds >= 0)) {
         throw Error(Fault::usage,

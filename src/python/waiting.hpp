@@ -9,6 +9,7 @@
 #include <string>
 #include <utility>
 
+#include "peal/watch.hpp"
 #include "python/module.hpp"
 
 namespace peal::python {
@@ -27,6 +28,18 @@ private:
     std::shared_ptr<py::object> exception_;
     std::string text_;
 };
+
+// Ctrl-C has been pressed: throws what Python makes of it, a KeyboardInterrupt. For a thread that
+// does not hold the lock.
+void check_signals();
+
+// Work that may take long: the lock is free meanwhile, and Ctrl-C ends it.
+template <class Work>
+auto unlocked(Work&& work) {
+    const Watch watch(&check_signals);
+    const py::gil_scoped_release release;
+    return work();
+}
 
 // How often a wait looks whether somebody pressed Ctrl-C.
 inline constexpr std::chrono::milliseconds kPatience{20};

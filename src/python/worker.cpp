@@ -59,11 +59,8 @@ public:
 
     template <class Submit>
     Task submit(HeldArguments held, Submit&& submit) {
-        Task task;
-        {
-            const py::gil_scoped_release release;
-            task = submit(*worker_, std::move(held.arguments));
-        }
+        const Task task =
+            python::unlocked([&] { return submit(*worker_, std::move(held.arguments)); });
         keep(task, std::move(held.arrays));
         return task;
     }
@@ -80,10 +77,7 @@ public:
 
     template <class Work>
     void unlocked(Work&& work) {
-        {
-            const py::gil_scoped_release release;
-            work(*worker_);
-        }
+        python::unlocked([&] { work(*worker_); });
         std::erase_if(held_, [](const Held& each) { return each.task.is_over(); });
     }
 
@@ -95,8 +89,7 @@ private:
     static constexpr std::size_t kFirstSweep = 64;
 
     static std::unique_ptr<Worker> started(WorkerOptions options) {
-        const py::gil_scoped_release release;
-        return std::make_unique<Worker>(std::move(options));
+        return python::unlocked([&] { return std::make_unique<Worker>(std::move(options)); });
     }
 
     std::unique_ptr<Worker> worker_;

@@ -66,7 +66,9 @@ inline void ring_if_asleep(World& world, int rank) {
 }
 
 // Spinning pays while every rank can have a core for itself.
-inline bool spinning_pays(const World& world) { return world.nranks() <= world.header().cores; }
+inline bool spinning_pays(const World& world) {
+    return world.header().ranks_here.load(std::memory_order_relaxed) <= world.header().cores;
+}
 
 // One wait of one rank:
 //

@@ -54,7 +54,7 @@ int run_rank(const std::shared_ptr<World>& world, int rank, const RankBody& body
 
 }  // namespace
 
-int fork_ranks(int nranks, const RankBody& body) {
+int fork_ranks(int nranks, const RankBody& body, const std::function<void()>& started) {
     const std::shared_ptr<World> world = World::create(nranks);
     Supervisor supervisor(world);
     flush_streams();  // or every child would write what waits in the buffers
@@ -65,6 +65,7 @@ int fork_ranks(int nranks, const RankBody& body) {
             return status;
         });
     }
+    if (started) started();
     return supervisor.wait().status;
 }
 

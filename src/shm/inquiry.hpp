@@ -30,7 +30,7 @@ std::optional<std::string> answer_of(const World& world, int rank, std::uint32_t
 // Whether a rank is here that has not answered yet.
 bool is_awaited(const World& world, std::uint32_t inquiry);
 
-// `who waits for whom:`, and a line or more for each rank.
-std::string standings(const World& world, std::uint32_t inquiry);
+// `who waits for whom:`, and a line or more for each of these ranks.
+std::string standings(const World& world, std::uint32_t inquiry, int first, int count);
 
 }  // namespace peal::shm

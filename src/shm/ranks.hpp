@@ -14,7 +14,8 @@ using RankBody = std::function<void(std::shared_ptr<World>, int rank)>;
 
 // Runs the body in n child processes and returns the worst exit status. An exception ends its rank
 // with status 2 if it is an Error(usage, program, resource), otherwise 1. The first is printed.
-int fork_ranks(int nranks, const RankBody& body);
+// `started` is called in between, when all of them run.
+int fork_ranks(int nranks, const RankBody& body, const std::function<void()>& started = {});
 
 // Runs the body in n threads. Rethrows the exception of the rank that failed first.
 void run_threads(int nranks, const RankBody& body);

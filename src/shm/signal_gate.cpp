@@ -50,6 +50,15 @@ SignalGate::Signal SignalGate::next() const {
     return {static_cast<int>(info.ssi_signo), info.ssi_code == SI_KERNEL};
 }
 
+void SignalGate::pass_on(int number) const {
+    sigset_t one;
+    sigemptyset(&one);
+    sigaddset(&one, number);
+    pthread_sigmask(SIG_UNBLOCK, &one, nullptr);
+    raise(number);
+    pthread_sigmask(SIG_BLOCK, &one, nullptr);
+}
+
 void SignalGate::open() const {
     close(descriptor_);
     sigaction(SIGCHLD, &child_action_before_, nullptr);

@@ -26,6 +26,8 @@ public:
     int descriptor() const { return descriptor_; }
     // The next that has come; nothing if there is none.
     Signal next() const;
+    // The process gets it after all, as it would have without the gate.
+    void pass_on(int number) const;
     // Signals are as they were before the gate. For a forked child, which has no destructor to wait
     // for.
     void open() const;

@@ -52,9 +52,9 @@ bool is_awaited(const World& world, std::uint32_t inquiry) {
     return false;
 }
 
-std::string standings(const World& world, std::uint32_t inquiry) {
+std::string standings(const World& world, std::uint32_t inquiry, int first, int count) {
     std::string text = "who waits for whom:";
-    for (int rank = 0; rank < world.nranks(); ++rank) {
+    for (int rank = first; rank < first + count; ++rank) {
         text += fmt::format("\n  rank {}: {}", rank, standing(world, rank, inquiry));
     }
     return text;

@@ -17,6 +17,7 @@
 
 #include "base/children.hpp"
 #include "peal/error.hpp"
+#include "peal/watch.hpp"
 #include "shm/deadline.hpp"
 #include "shm/inquiry.hpp"
 
@@ -27,6 +28,7 @@ using Clock = std::chrono::steady_clock;
 using std::chrono::milliseconds;
 
 constexpr int kSignalBase = 128;
+constexpr milliseconds kToHear{20};         // of a Ctrl-C, from the terminal
 constexpr milliseconds kBetweenAnswers{5};  // nobody rings the supervisor
 
 std::string story_of_signal(int rank, int signal) {
@@ -40,10 +42,11 @@ std::string counted(const char* one, const char* many, const std::vector<std::st
 
 }  // namespace
 
-Supervisor::Supervisor(std::shared_ptr<World> world, GracePeriod grace, int master)
+Supervisor::Supervisor(std::shared_ptr<World> world, GracePeriod grace, int master, int first)
     : world_(std::move(world)),
       grace_(grace),
       master_(master),
+      first_(first),
       gate_(has_master() ? SignalGate::Children::too : SignalGate::Children::not_theirs) {
     children_.reserve(world_->nranks());
     if (has_master()) base::adopt_orphans();
@@ -61,7 +64,7 @@ Supervisor::~Supervisor() {
 }
 
 void Supervisor::start(const std::function<int()>& body) {
-    const auto rank = static_cast<int>(children_.size());
+    const int rank = rank_of(children_.size());
     assert(rank < world_->nranks());
     const auto refuse = [&] {
         return Error(Fault::resource, fmt::format("cannot start rank {} of {} as a process: {}",
@@ -94,12 +97,29 @@ void Supervisor::become_rank(pid_t parent, const std::function<int()>& body) con
 JobEnd Supervisor::wait() {
     while (running_ > 0) {
         poll_once();
+        look_up();
+        look_abroad();
         insist();
+        ask_in_time();
         end_inquiry();
         look_for_late_ranks();
     }
     if (has_master()) base::end_children(master_is_gone() ? milliseconds{} : grace_.before_sigterm);
+    if (ended_) std::rethrow_exception(ended_);
     return verdict_;
+}
+
+// What ends the wait ends the ranks: they may have heard of it from the terminal, too.
+void Supervisor::look_up() {
+    if (ended_) return;
+    try {
+        Watch::look_up();
+    } catch (...) {
+        ended_ = std::current_exception();
+        insists_ = true;
+        next_signal_ = SIGINT;
+        insist_at_ = from_now(kToHear);
+    }
 }
 
 bool Supervisor::master_is_gone() const {
@@ -114,7 +134,7 @@ void Supervisor::poll_once() {
     for (const Child& child : children_) watched.push_back({child.descriptor, POLLIN, 0});
     if (poll(watched.data(), watched.size(), milliseconds_left()) <= 0) return;
     for (std::size_t i = 0; i < children_.size(); ++i) {
-        if (watched[first_child + i].revents != 0) reap(static_cast<int>(i));
+        if (watched[first_child + i].revents != 0) reap(i);
     }
     if (watched[1].revents != 0) end_all_at_once();
     if (watched[0].revents != 0) take_signals();
@@ -128,6 +148,8 @@ void Supervisor::take(SignalGate::Signal signal) {
     const bool is_question = signal.number == SIGINT || signal.number == SIGQUIT;
     if (signal.number == SIGCHLD) {
         reap_all_dead();
+    } else if (signal.number == SIGINT && Watch::is_set()) {
+        gate_.pass_on(SIGINT);  // to whoever watches
     } else if (is_question && tell_all_ && is_anybody_here()) {
         inquire(signal);
     } else {
@@ -144,10 +166,22 @@ void Supervisor::inquire(SignalGate::Signal signal) {
     answers_until_ = from_now(grace_.to_answer);
 }
 
+void Supervisor::ask_every(std::chrono::milliseconds interval) {
+    interval_ = interval;
+    ask_at_ = interval.count() > 0 ? from_now(interval) : Clock::time_point::max();
+}
+
+void Supervisor::ask_in_time() {
+    if (Clock::now() < ask_at_) return;
+    ask_at_ = from_now(interval_);
+    if (is_anybody_here()) inquire({});
+}
+
 void Supervisor::end_inquiry() {
     if (inquiry_ == 0) return;
     if (Clock::now() < answers_until_ && is_awaited(*world_, inquiry_)) return;
-    tell_all_(standings(*world_, std::exchange(inquiry_, 0)));
+    const auto count = static_cast<int>(children_.size());
+    tell_all_(standings(*world_, std::exchange(inquiry_, 0), first_, count));
     if (const auto signal = std::exchange(after_answers_, {})) hand_on(signal);
 }
 
@@ -181,7 +215,7 @@ void Supervisor::reap_all_dead() {
         if (child == children_.end()) {
             waitpid(info.si_pid, nullptr, WNOHANG);
         } else {
-            reap(static_cast<int>(child - children_.begin()));
+            reap(static_cast<std::size_t>(child - children_.begin()));
         }
         info.si_pid = 0;
     }
@@ -192,12 +226,13 @@ void Supervisor::end_all_at_once() {
     for (Child& child : children_) child.ended_by_us = true;
     kill_all(SIGKILL);
     for (std::size_t i = 0; i < children_.size(); ++i) {
-        if (children_[i].descriptor >= 0) reap(static_cast<int>(i));
+        if (children_[i].descriptor >= 0) reap(i);
     }
 }
 
-void Supervisor::reap(int rank) {
-    Child& child = children_[rank];
+void Supervisor::reap(std::size_t index) {
+    Child& child = children_[index];
+    const int rank = rank_of(index);
     int status = 0;
     while (waitpid(child.pid, &status, 0) < 0 && errno == EINTR) {
     }
@@ -220,11 +255,25 @@ void Supervisor::reap(int rank) {
 
 void Supervisor::note_failure(int rank, int status, std::string story) {
     world_->raise_alarm(rank);
-    if (children_[rank].ended_by_us) return;
+    if (children_[static_cast<std::size_t>(rank - first_)].ended_by_us) return;
     verdict_.status = std::max(verdict_.status, status);
     if (verdict_.first_failed >= 0) return;
     verdict_.first_failed = rank;
     verdict_.story = std::move(story);
+    if (tell_failure_) tell_failure_(rank, verdict_.story);
+    begin_to_insist();
+}
+
+// A rank of which this process is not the parent.
+void Supervisor::look_abroad() {
+    const int failed = world_->failed_rank();
+    if (failed < 0 || insists_) return;
+    const bool is_ours = failed >= first_ && failed < rank_of(children_.size());
+    if (!is_ours) begin_to_insist();
+}
+
+void Supervisor::begin_to_insist() {
+    if (std::exchange(insists_, true)) return;
     next_signal_ = SIGTERM;
     insist_at_ = from_now(grace_.before_sigterm);
 }
@@ -233,8 +282,9 @@ void Supervisor::insist() {
     if (next_signal_ == 0 || Clock::now() < insist_at_) return;
     for (Child& child : children_) child.ended_by_us = child.descriptor >= 0;
     kill_all(next_signal_);
-    next_signal_ = next_signal_ == SIGTERM ? SIGKILL : 0;
-    insist_at_ = from_now(grace_.before_sigkill);
+    const bool is_request = next_signal_ == SIGINT;
+    next_signal_ = is_request ? SIGTERM : next_signal_ == SIGTERM ? SIGKILL : 0;
+    insist_at_ = from_now(is_request ? grace_.before_sigterm : grace_.before_sigkill);
 }
 
 void Supervisor::kill_all(int signal) {
@@ -253,10 +303,11 @@ void Supervisor::look_for_late_ranks() {
     std::vector<std::string> processes;
     bool any_here = false;
     for (std::size_t i = 0; i < children_.size(); ++i) {
-        const RankState state = world_->header().ranks[i].state.load(std::memory_order_relaxed);
+        const RankState state =
+            world_->header().ranks[rank_of(i)].state.load(std::memory_order_relaxed);
         any_here |= state == RankState::here;
         if (state != RankState::absent || children_[i].descriptor < 0) continue;
-        late.push_back(std::to_string(i));
+        late.push_back(std::to_string(rank_of(i)));
         processes.push_back(std::to_string(children_[i].pid));
     }
     if (!any_here) return;
@@ -272,8 +323,10 @@ void Supervisor::look_for_late_ranks() {
 int Supervisor::milliseconds_left() const {
     Clock::time_point next = Clock::time_point::max();
     if (next_signal_ != 0) next = insist_at_;
+    next = std::min(next, ask_at_);
     if (tell_) next = std::min(next, look_at_);
     if (inquiry_ != 0) next = std::min(next, from_now(kBetweenAnswers));
+    if (Watch::is_set()) next = std::min(next, from_now(Watch::kPatience));
     if (next == Clock::time_point::max()) return -1;
     const auto left = std::chrono::ceil<milliseconds>(next - Clock::now());
     constexpr std::int64_t kMost = std::numeric_limits<int>::max();

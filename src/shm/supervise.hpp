@@ -6,6 +6,7 @@
 #include <sys/types.h>
 
 #include <chrono>
+#include <exception>
 #include <functional>
 #include <memory>
 #include <string>
@@ -40,7 +41,9 @@ public:
     // `master` is a pidfd of the process for whom this one does nothing else: then all children of
     // this process are ranks or what ranks have left behind, and all of them end with the job, and
     // with the master. -1: there is none, and this process may have children of its own.
-    explicit Supervisor(std::shared_ptr<World> world, GracePeriod grace = {}, int master = -1);
+    // `first` is the rank of the first child: a world may have ranks that are elsewhere.
+    explicit Supervisor(std::shared_ptr<World> world, GracePeriod grace = {}, int master = -1,
+                        int first = 0);
     // Kills what still runs.
     ~Supervisor();
     Supervisor(const Supervisor&) = delete;
@@ -60,9 +63,18 @@ public:
     // rank is connected, and if nobody wants to be told, both are signals like others.
     void on_question(std::function<void(const std::string&)> tell) { tell_all_ = std::move(tell); }
 
-    // Waits for all ranks. A rank fails if a signal ends it, if its status is not 0, or if it was
-    // here and did not leave. The first failure raises the alarm; ranks that do not end then are
-    // ended. So are, with a master, processes that ranks have left behind.
+    // And who asks every so often: zero is never.
+    void ask_every(std::chrono::milliseconds interval);
+
+    // Who is told, once and at once, of the first child that fails.
+    void on_failure(std::function<void(int rank, const std::string& story)> tell) {
+        tell_failure_ = std::move(tell);
+    }
+
+    // Waits for all ranks that are children. A rank fails if a signal ends it, if its status is not
+    // 0, or if it was here and did not leave. The first failure raises the alarm; ranks that do not
+    // end then are ended, and so they are when somebody else has raised it and this process gets a
+    // SIGCHLD. So are, with a master, processes that ranks have left behind.
     JobEnd wait();
 
 private:
@@ -75,17 +87,22 @@ private:
     [[noreturn]] void become_rank(pid_t parent, const std::function<int()>& body) const noexcept;
     bool has_master() const { return master_ >= 0; }
     bool master_is_gone() const;
+    void look_up();
     void poll_once();
     void take_signals();
     void take(SignalGate::Signal signal);
     void inquire(SignalGate::Signal signal);
+    void ask_in_time();
     void end_inquiry();
     void hand_on(SignalGate::Signal signal);
     bool is_anybody_here() const;
     void reap_all_dead();
     void end_all_at_once();
-    void reap(int rank);
+    void reap(std::size_t index);
     void note_failure(int rank, int status, std::string story);
+    void look_abroad();
+    void begin_to_insist();
+    int rank_of(std::size_t child) const { return first_ + static_cast<int>(child); }
     void insist();
     void kill_all(int signal);
     void look_for_late_ranks();
@@ -94,17 +111,23 @@ private:
     std::shared_ptr<World> world_;
     GracePeriod grace_;
     const int master_;
+    const int first_;
     SignalGate gate_;
     LightSleep sleep_;
     std::vector<Child> children_;
     int running_ = 0;
     JobEnd verdict_;
+    std::exception_ptr ended_;  // by a watch
+    bool insists_ = false;
     int next_signal_ = 0;  // what those that still run get at insist_at_; 0: they have done nothing
     std::chrono::steady_clock::time_point insist_at_{};
     const std::chrono::steady_clock::time_point begin_ = std::chrono::steady_clock::now();
     std::chrono::steady_clock::time_point look_at_ = begin_ + grace_.to_connect;
     std::function<void(const std::string&)> tell_;  // empty: nobody, or it has been told
     std::function<void(const std::string&)> tell_all_;
+    std::function<void(int, const std::string&)> tell_failure_;
+    std::chrono::milliseconds interval_{0};  // of questions
+    std::chrono::steady_clock::time_point ask_at_ = std::chrono::steady_clock::time_point::max();
     // The inquiry that is under way; 0: none.
     std::uint32_t inquiry_ = 0;
     std::chrono::steady_clock::time_point answers_until_{};

@@ -12,8 +12,8 @@
 #include <cerrno>
 #include <cstring>
 #include <new>
-#include <utility>
 
+#include "base/descriptor.hpp"
 #include "peal/error.hpp"
 #include "shm/futex.hpp"
 #include "shm/machine.hpp"
@@ -21,6 +21,8 @@
 
 namespace peal::shm {
 namespace {
+
+using base::Descriptor;
 
 constexpr std::uint64_t kMagic = 0x646c726f'776c6170;  // "palworld"
 constexpr std::uint32_t kVersion = 3;
@@ -66,22 +68,6 @@ std::uint64_t world_bytes() {
         std::min<std::uint64_t>({2 * physical_memory_bytes(), files.rlim_cur, addresses});
     return bytes / kAlignment * kAlignment;
 }
-
-// Closes unless it is let go.
-class Descriptor {
-public:
-    explicit Descriptor(int number) : number_(number) {}
-    ~Descriptor() {
-        if (number_ >= 0) close(number_);
-    }
-    Descriptor(const Descriptor&) = delete;
-    Descriptor& operator=(const Descriptor&) = delete;
-    int get() const { return number_; }
-    int release() { return std::exchange(number_, -1); }
-
-private:
-    int number_;
-};
 
 // Not among the standard streams, should one of those be closed: a launcher redirects them.
 int new_memory(std::uint64_t bytes) {
@@ -167,6 +153,7 @@ std::shared_ptr<World> World::create(int nranks) {
     header->nranks = nranks;
     header->bytes = bytes;
     header->cores = available_cores();
+    header->ranks_here.store(nranks, std::memory_order_relaxed);
     // The table is made member by member, so that its unused pages stay unused.
     table_in(base).begin = kDataOffset;
     table_in(base).end = bytes;

@@ -57,6 +57,8 @@ struct WorldHeader {
     // Where the ranks meet first: 0 until one of them has published an extent here.
     std::atomic<std::uint64_t> meeting_point = 0;
     std::int32_t cores = 0;  // that the ranks share
+    // How many of the ranks are on this machine.
+    std::atomic<std::int32_t> ranks_here = 0;
     // Set for good when some process cannot take part in fences from elsewhere
     // (src/shm/futex.hpp).
     std::atomic<std::uint32_t> notifiers_fence = 0;

@@ -71,7 +71,7 @@ void Scheduler::run_host_tasks() {
     Lock lock(mutex_);
     for (;;) {
         host_work_.wait(lock, [&] { return host_ends_ || !host_queue_.empty(); });
-        if (host_ends_) return;
+        if (host_ends_) break;
         const TaskPtr task = host_task_ = std::move(host_queue_.front());
         host_queue_.pop_front();
         task->state.store(TaskState::running, std::memory_order_relaxed);
@@ -92,15 +92,32 @@ void Scheduler::run_host_tasks() {
         propagate();
         look_for_deadlock();
     }
+    host_is_over_ = true;
+    changed_.notify_all();
+    const std::shared_ptr<Scheduler> last = std::move(host_keeps_);  // goes after the lock
+    lock.unlock();
 }
 
-void Scheduler::end_host_thread() {
-    {
-        const std::lock_guard lock(mutex_);
-        host_ends_ = true;
-        host_work_.notify_one();
+void Scheduler::end_host_thread(Clock::time_point deadline) {
+    Lock lock(mutex_);
+    host_ends_ = true;
+    host_work_.notify_one();
+    if (!host_thread_.joinable()) return;
+    const auto is_over = [&] { return host_is_over_; };
+    if (deadline == shm::kNoDeadline) {
+        changed_.wait(lock, is_over);
+    } else if (!changed_.wait_until(lock, deadline, is_over)) {
+        host_keeps_ = shared_from_this();
+        host_thread_.detach();
+        return;
     }
-    if (host_thread_.joinable()) host_thread_.join();
+    lock.unlock();
+    host_thread_.join();
+}
+
+std::string Scheduler::left_behind() const {
+    const std::lock_guard lock(mutex_);
+    return host_keeps_ && host_task_ ? host_task_->title() : "";
 }
 
 // A host task that waits keeps the others from running, so it must not wait for any of them.

@@ -14,6 +14,8 @@ struct Inside {
     static const std::shared_ptr<KernelSource>& source(const DeviceKernel& kernel) {
         return kernel.source_;
     }
+    static const std::vector<Held>& holds(const DeviceKernel& kernel) { return kernel.holds_; }
+    static bool is_proved_in_runs(const DeviceKernel& kernel) { return kernel.is_proved_in_runs_; }
 
     static Tensor tensor(std::shared_ptr<const DeviceMemory> owner, std::byte* data, int rank,
                          Element element, Dimensions shape) {

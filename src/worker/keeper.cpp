@@ -177,7 +177,7 @@ void Keeper::end_devices() {
     scheduler_->forget_devices();
     scheduler_->call_when_quiet({});
     if (!closes) return;
-    scheduler_->end_host_thread();
+    scheduler_->end_host_thread(close_at_.load());
     scheduler_->close();
 }
 

@@ -37,6 +37,18 @@ DeviceKernel::DeviceKernel(std::vector<Plan> plans)
 
 const std::string& DeviceKernel::name() const { return source_->name(); }
 
+DeviceKernel DeviceKernel::holding(std::vector<Held> windows) const {
+    DeviceKernel same = *this;
+    same.holds_ = std::move(windows);
+    return same;
+}
+
+DeviceKernel DeviceKernel::proved_in_runs() const {
+    DeviceKernel same = *this;
+    same.is_proved_in_runs_ = true;
+    return same;
+}
+
 std::vector<WindowSpec> DeviceKernel::windows(int nranks) const {
     const worker::CompiledPtr kernel = source_->resolve(nranks);
     std::vector<WindowSpec> specs;

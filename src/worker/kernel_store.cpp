@@ -4,25 +4,60 @@
 #include <algorithm>
 #include <vector>
 
+#include <fmt/format.h>
+
 #include "engine/run_record.hpp"
+#include "peal/error.hpp"
 #include "worker/wire.hpp"
 
 namespace peal::worker {
 
-LoadedPtr KernelStore::load(const CompiledPtr& kernel, bool together) {
+namespace {
+
+void expect_windows(const CompiledKernel& kernel, const std::vector<Held>& holds) {
+    const Plan& plan = kernel.plans[0];
+    for (const Held& held : holds) {
+        const bool is_there =
+            std::any_of(plan.buffers.begin(), plan.buffers.end(), [&](const Buffer& buffer) {
+                return buffer.kind == BufferKind::window && buffer.name == held.window;
+            });
+        if (is_there) continue;
+        throw Error(Fault::usage, fmt::format("kernel {}: '{}' is said to hold {}, but it has no "
+                                              "such window",
+                                              plan.kernel, held.window, name(held.what)));
+    }
+}
+
+void record(const CompiledKernel& kernel, const KernelUse& use) {
+    if (use.is_proved_in_runs || !engine::records_runs()) return;
+    const engine::CallOrder order =
+        use.together ? engine::CallOrder::together : engine::CallOrder::free;
+    if (use.holds.empty()) return engine::record_set(kernel.plans, order);
+    engine::RecordedCall call{&kernel.plans, {}, {}};
+    for (const Held& held : use.holds) call.holds.emplace_back(held.window, name(held.what));
+    engine::record_sequence({call}, order, engine::Times::again);
+}
+
+}  // namespace
+
+LoadedPtr KernelStore::load(const CompiledPtr& kernel, const KernelUse& use) {
     const std::lock_guard lock(mutex_);
     // What tasks still use stays alive with them, and what is needed again is put there again.
     if (entries_.size() >= kKept && !entries_.contains(kernel->id)) entries_.clear();
     Entry& entry = entries_[kernel->id];
-    bool& is_proved = together ? entry.is_proved_together : entry.is_proved_alone;
-    if (check_ && !is_proved) {
-        prove(*kernel, together, platform_);
-        is_proved = true;
+    if (std::find(entry.uses.begin(), entry.uses.end(), use) == entry.uses.end()) {
+        expect_windows(*kernel, use.holds);
+        if (check_ && !use.is_proved_in_runs) proofs_.push_back(prove(*kernel, use, platform_));
+        record(*kernel, use);
+        entry.uses.push_back(use);
     }
-    engine::record_set(kernel->plans,
-                       together ? engine::CallOrder::together : engine::CallOrder::free);
     if (!entry.kernel) entry.kernel = put(kernel);
     return entry.kernel;
+}
+
+std::vector<KernelProof> KernelStore::proofs() const {
+    const std::lock_guard lock(mutex_);
+    return proofs_;
 }
 
 LoadedPtr KernelStore::put(const CompiledPtr& kernel) const {

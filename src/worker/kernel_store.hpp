@@ -8,22 +8,37 @@
 #include <string>
 #include <string_view>
 #include <unordered_map>
+#include <vector>
 
+#include "peal/worker.hpp"
 #include "worker/arena.hpp"
 #include "worker/compiled_kernel.hpp"
 #include "worker/task_node.hpp"
 
 namespace peal::worker {
 
+// How a kernel is called, and what its calls may count on.
+struct KernelUse {
+    bool together = false;    // all ranks are in one task, so nobody begins before all have ended
+                              // the last one
+    std::vector<Held> holds;  // windows that hold something when a call begins
+    bool is_proved_in_runs = false;  // by whoever submits it
+
+    bool operator==(const KernelUse&) const = default;
+};
+
 class KernelStore {
 public:
     KernelStore(std::shared_ptr<const Arena> arena, bool check, std::string platform)
         : arena_(std::move(arena)), check_(check), platform_(std::move(platform)) {}
 
-    // `together`: all ranks are in one task, so nobody begins before all have ended the last one.
-    // Throws Error(wrong) or Error(bound) if the kernel is not proved, Error(resource) if there is
-    // no memory for its plans. Safe to call from several threads.
-    LoadedPtr load(const CompiledPtr& kernel, bool together);
+    // Throws Error(wrong) or Error(bound) if the kernel is not proved, Error(usage) if a window
+    // that holds something is none of its, Error(resource) if there is no memory for its plans.
+    // Safe to call from several threads.
+    LoadedPtr load(const CompiledPtr& kernel, const KernelUse& use);
+
+    // What has been proved so far.
+    std::vector<KernelProof> proofs() const;
 
 private:
     static constexpr std::size_t kKept = 1024;
@@ -33,19 +48,19 @@ private:
     const std::shared_ptr<const Arena> arena_;
     const bool check_;
     const std::string platform_;
-    std::mutex mutex_;
+    mutable std::mutex mutex_;
     struct Entry {
         LoadedPtr kernel;
-        bool is_proved_together = false, is_proved_alone = false;
+        std::vector<KernelUse> uses;  // that it is ready for
     };
     std::unordered_map<std::uint64_t, Entry> entries_;  // by the kernel's number
+    std::vector<KernelProof> proofs_;
 };
 
 // Returns if the kernel is proved for several calls in a row, within the limits of the platform; if
 // it came with pipes, as it was given and as devices carry it out. What stands in the user's store
 // of proofs is not proved again.
-// Throws Error(wrong) with the counterexample, or Error(bound). `together`: between two calls all
-// ranks have returned from the first.
-void prove(const CompiledKernel& kernel, bool together, std::string_view platform);
+// Throws Error(wrong) with the counterexample, or Error(bound).
+KernelProof prove(const CompiledKernel& kernel, const KernelUse& use, std::string_view platform);
 
 }  // namespace peal::worker

@@ -245,9 +245,13 @@ private:
             entries_.splice(entries_.begin(), entries_, found);
             return found->kernel;
         }
-        if (collective_) validate(*collective_, nranks);
-        auto kernel = std::make_shared<CompiledKernel>(compile(program_, name(), bindings, nranks),
-                                                       memory_, collective_);
+        CompileOptions options;
+        if (collective_) {
+            validate(*collective_, nranks);
+            options.lanes = lanes_of(*collective_);
+        }
+        auto kernel = std::make_shared<CompiledKernel>(
+            compile(program_, name(), bindings, nranks, options), memory_, collective_);
         entries_.push_front({nranks, std::move(bindings), kernel});
         if (entries_.size() > kKept) entries_.pop_back();
         return kernel;

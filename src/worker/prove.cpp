@@ -27,19 +27,21 @@ std::string counterexample(const Violation& violation, const std::vector<CheckSt
     return text;
 }
 
-void prove(const std::vector<Plan>& plans, const Meaning* meaning, bool together,
-           const DeviceRules& device) {
+KernelProof prove(const std::vector<Plan>& plans, const Meaning* meaning, const KernelUse& use,
+                  const DeviceRules& device) {
     const auto nranks = static_cast<int>(plans.size());
-    std::vector<CheckStage> stages = {{&plans, meaning, {}}};
+    std::vector<CheckStage> stages = {{&plans, meaning, {}, use.holds}};
     // The host hands out a call when all ranks have returned from the last: as if they met.
     Collective barrier;
     barrier.kind = CollectiveKind::barrier;
     const std::vector<Plan> meeting = compile(barrier, nranks);
-    if (together) stages.push_back({&meeting, nullptr, {"the host's turn"}});
+    if (use.together) stages.push_back({&meeting, nullptr, {"the host's turn"}});
     CheckOptions options;
     options.device = device;
-    const CheckReport report = checker::check_once(stages, options).report;
-    if (report.verdict == Verdict::proved) return;
+    const CheckReport report = checker::check_orders_once(stages, options).report;
+    if (report.verdict == Verdict::proved) {
+        return {plans[0].kernel, nranks, report.any_calls, report.any_order};
+    }
     const std::string title =
         fmt::format("kernel {} on {} ranks is not proved{}", plans[0].kernel, nranks,
                     report.any_order ? "" : fmt::format(" ({})", name(report.order)));
@@ -52,13 +54,15 @@ void prove(const std::vector<Plan>& plans, const Meaning* meaning, bool together
 
 }  // namespace
 
-void prove(const CompiledKernel& kernel, bool together, std::string_view platform) {
+KernelProof prove(const CompiledKernel& kernel, const KernelUse& use, std::string_view platform) {
     const std::vector<Plan>& given = kernel.piped.empty() ? kernel.plans : kernel.piped;
     Meaning meaning;
     if (kernel.collective) meaning = meaning_of(*kernel.collective, given);
     const Meaning* meant = kernel.collective ? &meaning : nullptr;
-    prove(given, meant, together, rules_of(platform));
-    if (!kernel.piped.empty()) prove(kernel.plans, meant, together, {});
+    const KernelProof proof = prove(given, meant, use, rules_of(platform));
+    // As devices carry it out there are no pipes; what is claimed is about the kernel, too.
+    if (!kernel.piped.empty()) prove(kernel.plans, meant, use, {});
+    return proof;
 }
 
 }  // namespace peal::worker

@@ -18,7 +18,7 @@ Scheduler::Scheduler(std::shared_ptr<const Arena> arena, std::size_t max_pending
       ready_(static_cast<std::size_t>(dispatcher_->devices())),
       timings_(max_timings) {}
 
-Scheduler::~Scheduler() { end_host_thread(); }
+Scheduler::~Scheduler() { end_host_thread(shm::kNoDeadline); }
 
 std::int64_t Scheduler::since_start() const {
     return (Clock::now() - start_) / std::chrono::nanoseconds(1);
@@ -80,10 +80,9 @@ void Scheduler::close() {
 
 void Scheduler::await_closed() {
     Lock lock(mutex_);
-    ++waiters_;
-    look_for_deadlock();
-    changed_.wait(lock, [&] { return state() == WorkerState::closed; });
-    --waiters_;
+    const Counted waits(waiters_);
+    sleep_until(
+        lock, [&] { return state() == WorkerState::closed; }, shm::kNoDeadline);
 }
 
 // ---------------------------------------------------------------------------- a new task

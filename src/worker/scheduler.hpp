@@ -55,7 +55,20 @@ void expect_fit_domains(const TaskNode& task);
 
 using shm::Clock;
 
-class Scheduler {
+// So many more while it exists.
+class Counted {
+public:
+    explicit Counted(int& number, int more = 1) : number_(number), more_(more) { number_ += more; }
+    ~Counted() { number_ -= more_; }
+    Counted(const Counted&) = delete;
+    Counted& operator=(const Counted&) = delete;
+
+private:
+    int& number_;
+    int more_;
+};
+
+class Scheduler : public std::enable_shared_from_this<Scheduler> {
 public:
     Scheduler(std::shared_ptr<const Arena> arena, std::size_t max_pending, std::size_t max_timings);
     ~Scheduler();
@@ -92,8 +105,11 @@ public:
     void abandon(const std::string& why);
     // There are no devices any more, and their tasks have been abandoned.
     void forget_devices();
-    // Waits for the host task at hand; no further one is run.
-    void end_host_thread();
+    // Waits for the host task at hand, until the deadline; no further one is run. One that has not
+    // returned then is left to itself, on a thread that keeps the scheduler until it does.
+    void end_host_thread(Clock::time_point deadline);
+    // "task 5 (load)": the host task that was left to itself and has not returned; or nothing.
+    std::string left_behind() const;
     // Lets go of the shared memory; nothing can be submitted any more.
     void close();
 
@@ -133,6 +149,7 @@ private:
     // scheduler_wait.cpp: waiting
     using Over = std::function<bool()>;  // called with the lock held
     bool drive_until(Lock& lock, const Over& over, Clock::time_point deadline);
+    void sleep_until(Lock& lock, const Over& over, Clock::time_point deadline);
     void spin(Lock& lock, const Over& over, Clock::time_point deadline);
     void stop_spinning();
     void look_for_deadlock();
@@ -172,9 +189,11 @@ private:
     std::atomic<std::thread::id> host_id_{};
     std::condition_variable host_work_;
     std::deque<TaskPtr> host_queue_;
-    TaskPtr host_task_;        // that runs
-    bool host_waits_ = false;  // in a wait
+    TaskPtr host_task_;   // that runs
+    int host_waits_ = 0;  // whether it is in a wait
     bool host_ends_ = false;
+    bool host_is_over_ = false;              // its thread does nothing more
+    std::shared_ptr<Scheduler> host_keeps_;  // this, while a host task is left to itself
 
     std::function<void()> when_quiet_;
 

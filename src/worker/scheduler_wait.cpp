@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "peal/watch.hpp"
 #include "shm/deadline.hpp"
 #include "worker/deadlock.hpp"
 #include "worker/scheduler.hpp"
@@ -17,30 +18,47 @@ namespace {
 constexpr std::chrono::microseconds kSpin{200};
 constexpr int kSpinsPerYield = 64;
 
+class Unlocked {
+public:
+    explicit Unlocked(std::unique_lock<std::mutex>& lock) : lock_(lock) { lock_.unlock(); }
+    ~Unlocked() { lock_.lock(); }
+    Unlocked(const Unlocked&) = delete;
+    Unlocked& operator=(const Unlocked&) = delete;
+
+private:
+    std::unique_lock<std::mutex>& lock_;
+};
+
 }  // namespace
 
 // Returns false if the deadline came first.
 bool Scheduler::drive_until(Lock& lock, const Over& over, Clock::time_point deadline) {
     drive();
     if (over()) return true;
-    const bool in_host_task = is_host_thread();
-    if (in_host_task) host_waits_ = true;
-    ++waiters_;
+    const Counted host_waits(host_waits_, is_host_thread() ? 1 : 0);
+    const Counted waits(waiters_);
     spin(lock, over, deadline);
-    ++sleepers_;
+    const Counted sleeps(sleepers_);
+    sleep_until(lock, over, deadline);
+    return over();
+}
+
+// A watch may end it.
+void Scheduler::sleep_until(Lock& lock, const Over& over, Clock::time_point deadline) {
     while (!over()) {
         look_for_deadlock();
-        if (over()) break;
-        if (deadline == shm::kNoDeadline) {
+        if (over()) return;
+        if (Watch::is_set()) {
+            changed_.wait_until(lock, std::min(deadline, Clock::now() + Watch::kPatience));
+            const Unlocked unlocked(lock);  // whoever looks may need what others hold
+            Watch::look_up();
+        } else if (deadline == shm::kNoDeadline) {
             changed_.wait(lock);
-        } else if (changed_.wait_until(lock, deadline) == std::cv_status::timeout) {
-            break;
+        } else {
+            changed_.wait_until(lock, deadline);
         }
+        if (Clock::now() >= deadline) return;
     }
-    --sleepers_;
-    --waiters_;
-    if (in_host_task) host_waits_ = false;
-    return over();
 }
 
 // Drives on for as long as tasks end, and a little longer.
@@ -124,7 +142,7 @@ bool Scheduler::wait_all(std::chrono::nanoseconds limit) {
 // ---------------------------------------------------------------------------- in vain
 
 // A host task may yet submit what everybody waits for, unless it is one of those that wait.
-bool Scheduler::host_is_stuck() const { return host_task_ ? host_waits_ : host_queue_.empty(); }
+bool Scheduler::host_is_stuck() const { return host_task_ ? host_waits_ > 0 : host_queue_.empty(); }
 
 void Scheduler::look_for_deadlock() {
     if (!dispatcher_ || waiters_ == 0 || !host_is_stuck()) return;

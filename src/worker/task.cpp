@@ -10,8 +10,11 @@ namespace peal {
 Task::Task(std::shared_ptr<worker::TaskNode> node, std::shared_ptr<worker::Scheduler> scheduler)
     : node_(std::move(node)), scheduler_(std::move(scheduler)) {}
 
-std::uint64_t Task::id() const { return node_->id; }
-const std::string& Task::name() const { return node_->name; }
+std::uint64_t Task::id() const { return node_ ? node_->id : 0; }
+const std::string& Task::name() const {
+    static const std::string none;
+    return node_ ? node_->name : none;
+}
 TaskState Task::state() const {
     return node_ ? node_->state.load(std::memory_order_acquire) : TaskState::done;
 }

@@ -10,6 +10,7 @@
 
 #include "base/file.hpp"
 #include "peal/error.hpp"
+#include "shm/deadline.hpp"
 #include "worker/arena.hpp"
 #include "worker/devices.hpp"
 #include "worker/domain_state.hpp"
@@ -77,7 +78,13 @@ struct Worker::Impl {
                                                         options.max_timings)) {
         start();
     }
-    ~Impl() { close(); }
+    ~Impl() {
+        try {
+            close();
+        } catch (const Error& error) {
+            fmt::print(stderr, "peal: {}\n", error.what());
+        }
+    }
 
     void start() {
         keeper = std::make_unique<worker::Keeper>(arena, scheduler, options, devices);
@@ -97,12 +104,20 @@ struct Worker::Impl {
         }
         if (scheduler->is_host_thread()) return;
         scheduler->await_closed();
-        scheduler->end_host_thread();
-        const std::lock_guard lock(mutex);
-        keeper = nullptr;
-        store = nullptr;
-        arena = nullptr;
-        domains.clear();
+        scheduler->end_host_thread(shm::from_now(options.close_deadline));
+        {
+            const std::lock_guard lock(mutex);
+            keeper = nullptr;
+            store = nullptr;
+            arena = nullptr;
+            domains.clear();
+        }
+        if (const std::string task = scheduler->left_behind(); !task.empty()) {
+            throw Error(Fault::wrong,
+                        fmt::format("{} is a host task that has not returned within {} ms; the "
+                                    "worker is closed without it, and its thread goes on",
+                                    task, options.close_deadline.count()));
+        }
     }
 
     void restart() {
@@ -294,6 +309,8 @@ bool Worker::wait_for(std::chrono::nanoseconds limit) { return impl_->scheduler-
 
 void Worker::restart() { impl_->restart(); }
 void Worker::close() { impl_->close(); }
+
+std::vector<KernelProof> Worker::proofs() const { return impl_->workshop().store->proofs(); }
 
 std::vector<TaskTiming> Worker::timings() const { return impl_->scheduler->timings(); }
 

@@ -184,7 +184,7 @@ TEST_F(MemoryOrders, ADrainedStoreIsVisibleUnderOneOfThem) {
     EXPECT_EQ(verdict(MemoryOrder::drained), Verdict::proved);
     EXPECT_EQ(
         first(MemoryOrder::fenced),
-        "data race: rank 0 (`copy data@1[0..32) <- tile[0..32) on store`, call 0) need not "
+        "data race: rank 0 (`copy data@1[0..32) <- tile[0..32) on MTE3`, call 0) need not "
         "be visible when rank 1 (`copy output[0..32) <- data[0..32)`, call 0) reads data@1[0..32): "
         "no fence (dsb) comes between it and rank 0 (`notify signal[0]@1 = generation + 1`, call "
         "0)");

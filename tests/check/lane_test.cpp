@@ -209,10 +209,10 @@ TEST(Lanes, DoNotTakeEachOthersFlags) {
     const CheckReport report = check_one(plans.list());
     ASSERT_EQ(report.violations.size(), 2u);
     EXPECT_EQ(report.violations[0].message,
-              "rank 0, lane 0: the flag load -> store, event 0 is set 1 times and awaited 0 times: "
+              "rank 0, lane 0: the flag MTE2 -> MTE3, event 0 is set 1 times and awaited 0 times: "
               "it is left set at the end");
     EXPECT_EQ(report.violations[1].message,
-              "rank 0, lane 1: the flag load -> store, event 0 is awaited 1 times and set 0 times: "
+              "rank 0, lane 1: the flag MTE2 -> MTE3, event 0 is awaited 1 times and set 0 times: "
               "the last wait never ends");
 }
 

@@ -7,9 +7,11 @@
 #include <functional>
 
 #include "check/call_sequence.hpp"
+#include "check/plans.hpp"
 #include "peal/compile.hpp"
 #include "peal/error.hpp"
 #include "peal/program.hpp"
+#include "support/layouts.hpp"
 
 namespace peal {
 namespace mutation_test {
@@ -52,10 +54,7 @@ void mutate_sync(const std::vector<Plan>& plans, int rank, std::size_t i, const 
         edit(mutant.plans[static_cast<std::size_t>(rank)]);
         visit(mutant);
     };
-    with(Change::deleted, [&](Plan& changed) {
-        changed.instructions.erase(changed.instructions.begin() + static_cast<std::ptrdiff_t>(i));
-        for (std::uint32_t& begin : changed.lanes) begin -= begin > i ? 1 : 0;
-    });
+    with(Change::deleted, [&](Plan& changed) { test::erase_instruction(changed, i); });
     const std::size_t lane = plan.lane_of(i);
     const auto swapped = [](std::size_t a, std::size_t b) {
         return [=](Plan& changed) { std::swap(changed.instructions[a], changed.instructions[b]); };
@@ -130,21 +129,28 @@ bool later_notify_stands_in(const Mutant& mutant, const std::vector<Plan>& plans
                        });
 }
 
-// The rounds of a pairwise exchange hold ranks back on purpose; order does not need all of them.
-bool is_pacing(const Collective& collective) { return collective.recipe == "pairwise"; }
+// The rounds of a pairwise exchange hold ranks back on purpose; order does not need all of them. In
+// a broadcast between hosts ranks wait for a chunk before they hand on the one before.
+bool is_pacing(const Collective& collective) {
+    return collective.recipe == "pairwise" ||
+           (collective.kind == CollectiveKind::broadcast && collective.recipe == "hosts");
+}
 
 struct Case {
     CollectiveKind kind;
     std::string recipe;
     int nranks;
+    int lanes = 0;
 };
 
 std::vector<Case> cases() {
     std::vector<Case> list;
     for (const CollectiveKind kind : kCollectives) {
         for (const Recipe& recipe : recipes(kind)) {
-            for (const int nranks : {3, 4})
+            for (const int nranks : {3, 4}) {
                 list.push_back({kind, std::string(recipe.name), nranks});
+                if (recipe.has_lanes) list.push_back({kind, std::string(recipe.name), nranks, 3});
+            }
         }
     }
     return list;
@@ -196,6 +202,7 @@ TEST_P(Mutation, IsFoundOrEquivalent) {
     Collective collective;
     collective.kind = GetParam().kind;
     collective.recipe = GetParam().recipe;
+    collective.lanes = GetParam().lanes;
     collective.count = static_cast<std::uint64_t>(4 * GetParam().nranks + 3);
     for (std::size_t i = 0; i < table_entries(collective.kind, GetParam().nranks); ++i) {
         collective.counts.push_back(2 + static_cast<std::int64_t>(i) % 3);
@@ -208,11 +215,55 @@ TEST_P(Mutation, IsFoundOrEquivalent) {
     trial.next.count = collective.count * static_cast<std::uint64_t>(GetParam().nranks);
     trial.next_plans = compile(trial.next, GetParam().nranks);
     const std::string what = std::string(name(collective.kind)) + " " + collective.recipe + " " +
-                             std::to_string(GetParam().nranks);
+                             std::to_string(GetParam().nranks) + " " +
+                             std::to_string(lanes_of(collective));
     expect_found_or_equivalent(
         what, plans, [&](const std::vector<Plan>& mutant) { return trial.proves(mutant); },
         is_pacing(collective));
 }
+
+class HostMutation : public testing::TestWithParam<test::HostCase> {};
+
+// More chunks than slots, with something for every rank in each.
+Collective chunked(const test::HostCase& the, const test::Hosts& hosts) {
+    const std::uint64_t p = hosts.size();
+    Collective collective = test::collective_of(the, hosts, 7);
+    std::fill(collective.counts.begin(), collective.counts.end(), 7);
+    collective.stage_bytes = 1;  // as little as there can be: an element in each place
+    if (the.kind == CollectiveKind::allreduce) collective.count = 7 * p;
+    if (the.kind == CollectiveKind::broadcast) {  // a line for each rank
+        collective.stage_bytes = 8 * kCacheLineBytes * p;
+        collective.count = 9 * kCacheLineBytes / 4 * p;
+    }
+    return collective;
+}
+
+// What follows uses the whole window, and its callers write it before they call, and read it after.
+TEST_P(HostMutation, IsFoundOrEquivalent) {
+    for (const test::Hosts& hosts : {test::Hosts{0, 0, 1, 1}, {0, 1, 2}}) {
+        const auto nranks = static_cast<int>(hosts.size());
+        const Collective collective = chunked(GetParam(), hosts);
+        const std::vector<Plan> plans = compile(collective, nranks);
+        Trial trial;
+        trial.collective = collective;
+        trial.next.recipe = "mesh";
+        trial.next.placement = Placement::window;
+        for (const Buffer& buffer : plans.front().buffers) {
+            if (buffer.kind == BufferKind::window) trial.next.count = buffer.elements();
+        }
+        trial.next_plans = compile(trial.next, nranks);
+        expect_found_or_equivalent(
+            std::string(name(collective.kind)) + " " + collective.recipe + " " +
+                test::text_of(hosts),
+            plans, [&](const std::vector<Plan>& mutant) { return trial.proves(mutant); },
+            is_pacing(collective));
+    }
+}
+
+INSTANTIATE_TEST_SUITE_P(All, HostMutation, testing::ValuesIn(test::host_cases()),
+                         [](const auto& info) {
+                             return std::string(name(info.param.kind)) + "_" + info.param.recipe;
+                         });
 
 struct LaneCase {
     CollectiveKind kind;
@@ -253,7 +304,8 @@ INSTANTIATE_TEST_SUITE_P(
 
 INSTANTIATE_TEST_SUITE_P(All, Mutation, testing::ValuesIn(cases()), [](const auto& info) {
     return std::string(name(info.param.kind)) + "_" + info.param.recipe + "_" +
-           std::to_string(info.param.nranks);
+           std::to_string(info.param.nranks) +
+           (info.param.lanes == 0 ? "" : "_" + std::to_string(info.param.lanes) + "lanes");
 });
 
 }  // namespace mutation_test

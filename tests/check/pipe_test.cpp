@@ -82,8 +82,8 @@ TEST_F(PipeTest, WithoutAFlagThereIsAHazard) {
     ASSERT_EQ(report.verdict, Verdict::violated);
     EXPECT_EQ(report.violations[0].kind, ViolationKind::pipe_hazard);
     EXPECT_EQ(report.violations[0].message,
-              "rank 0 (`copy tile[0..32) <- input[0..32) on load`, call 0) writes and rank 0 "
-              "(`reduce sum f32 tile[32..64) <- tile[0..32), tile[0..32) on vector`, call 0) reads "
+              "rank 0 (`copy tile[0..32) <- input[0..32) on MTE2`, call 0) writes and rank 0 "
+              "(`reduce sum f32 tile[32..64) <- tile[0..32), tile[0..32) on V`, call 0) reads "
               "tile@0[0..32), and nothing orders them");
     EXPECT_EQ(report.violations[0].schedule.size(), 3u);
 }
@@ -143,7 +143,7 @@ TEST_F(PipeTest, AwaitedWithoutSet) {
     const CheckReport report = check_one(plans_.list());
     ASSERT_THAT(kinds(report), ElementsAre(ViolationKind::flag));
     EXPECT_EQ(report.violations[0].message,
-              "rank 0: the flag load -> vector, event 0 is awaited 1 times and set 0 times: the "
+              "rank 0: the flag MTE2 -> V, event 0 is awaited 1 times and set 0 times: the "
               "last wait never ends");
 }
 
@@ -153,7 +153,7 @@ TEST_F(PipeTest, LeftSet) {
     const CheckReport report = check_one(plans_.list());
     ASSERT_THAT(kinds(report), ElementsAre(ViolationKind::flag));
     EXPECT_EQ(report.violations[0].message,
-              "rank 0: the flag load -> vector, event 0 is set 1 times and awaited 0 times: it is "
+              "rank 0: the flag MTE2 -> V, event 0 is set 1 times and awaited 0 times: it is "
               "left set at the end");
 }
 
@@ -162,7 +162,7 @@ TEST_F(PipeTest, NoSuchEvent) {
     const CheckReport report = check_one(plans_.list());
     ASSERT_THAT(kinds(report), ElementsAre(ViolationKind::flag, ViolationKind::flag));
     EXPECT_EQ(report.violations[0].message,
-              "rank 0: `set_flag load -> vector, event 8 on load`: events are numbered 0 to 7");
+              "rank 0: `set_flag MTE2 -> V, event 8 on MTE2`: events are numbered 0 to 7");
 }
 
 TEST_F(PipeTest, SetTwice) {
@@ -198,7 +198,7 @@ TEST_F(PipeTest, AFlagThatComesTooLate) {
     ASSERT_EQ(report.verdict, Verdict::violated);
     EXPECT_EQ(report.violations[0].kind, ViolationKind::flag);
     EXPECT_EQ(report.violations[0].message,
-              "nobody can go on: rank 0 (`wait_flag load -> scalar, event 0 on scalar`, call 0)");
+              "nobody can go on: rank 0 (`wait_flag MTE2 -> S, event 0 on S`, call 0)");
 }
 
 // ---------------------------------------------------------------------------- signals
@@ -293,7 +293,7 @@ TEST(Device, OneOutstandingLoad) {
     CheckOptions options;
     options.device = DeviceRules::a2a3();
     const std::string message =
-        "rank 0: `copy tile[32..64) <- input[32..64) on load` is issued while the load of "
+        "rank 0: `copy tile[32..64) <- input[32..64) on MTE2` is issued while the load of "
         "instruction 0 is outstanding: the device takes one at a time; await its flag first";
     const CheckReport fine = check_one(loads(true, true).list(), nullptr, options);
     EXPECT_EQ(fine.verdict, Verdict::proved);
@@ -419,7 +419,7 @@ TEST(OverlappingTiles, AreFoundWhenTheFirstOneIsRead) {
     EXPECT_THAT(tiles.messages(), testing::IsEmpty());
     tiles.store(0);
     EXPECT_THAT(tiles.messages(),
-                ElementsAre("rank 0: `copy output[0..512) <- tile[0..512) on store` reads "
+                ElementsAre("rank 0: `copy output[0..512) <- tile[0..512) on MTE3` reads "
                             "tile[0..512), part of which instruction 2 (line 9) overwrote as "
                             "tile[256..768)"));
     const Violation violation = check_one(tiles.plans().list()).violations.at(0);
@@ -436,7 +436,7 @@ TEST(OverlappingTiles, AreFoundRowByRowToo) {
     tiles.load(256);
     tiles.store(0);
     EXPECT_THAT(tiles.messages(),
-                ElementsAre("rank 0: `copy output[0..64) <- tile[0..64) on store` reads "
+                ElementsAre("rank 0: `copy output[0..64) <- tile[0..64) on MTE3` reads "
                             "tile[0..448), part of which instruction 5 overwrote as "
                             "tile[256..704)"));
 }
@@ -448,7 +448,7 @@ TEST(OverlappingTiles, AnEarlierTileThatIsPartOfWhatIsReadIsFoundToo) {
     rank.fill(rank.tile(0, 256), 0);
     tiles.store(0);
     EXPECT_THAT(tiles.messages(),
-                ElementsAre("rank 0: `copy output[0..512) <- tile[0..512) on store` reads "
+                ElementsAre("rank 0: `copy output[0..512) <- tile[0..512) on MTE3` reads "
                             "tile[0..512), part of which instruction 0 wrote as tile[256..768)"));
 }
 
@@ -463,7 +463,7 @@ TEST(OverlappingTiles, AreFoundWithinOneInstruction) {
     ASSERT_FALSE(report.violations.empty());
     EXPECT_EQ(report.violations[0].kind, ViolationKind::tile_memory);
     EXPECT_EQ(report.violations[0].message,
-              "rank 0: `reduce sum f32 tile[0..64) <- tile[0..64), tile[32..96) on vector`: the "
+              "rank 0: `reduce sum f32 tile[0..64) <- tile[0..64), tile[32..96) on V`: the "
               "destination overlaps a source in part");
     EXPECT_EQ(report.violations[0].memory, "tile[32..96)");
 }

@@ -109,6 +109,12 @@ private:
     Plan* plan_;
 };
 
+// Lanes keep the rest of their instructions.
+inline void erase_instruction(Plan& plan, std::size_t i) {
+    plan.instructions.erase(plan.instructions.begin() + static_cast<std::ptrdiff_t>(i));
+    for (std::uint32_t& begin : plan.lanes) begin -= begin > i ? 1 : 0;
+}
+
 // Gives the plan these lanes: of each, the instructions count.
 inline void join_lanes(Plan& plan, const std::vector<Plan>& lanes) {
     plan.instructions.clear();

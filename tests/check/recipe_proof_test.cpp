@@ -77,7 +77,14 @@ std::uint64_t blocks_per_slot(CollectiveKind kind, std::uint64_t nranks) {
     }
 }
 
+std::vector<Case> lane_cases() {
+    std::vector<Case> list = cases();
+    std::erase_if(list, [](const Case& each) { return !has_lanes(each.kind, each.recipe); });
+    return list;
+}
+
 class RecipeProof : public testing::TestWithParam<Case> {};
+class LaneProof : public testing::TestWithParam<Case> {};
 class PipelineProof : public testing::TestWithParam<Case> {};
 
 TEST_P(RecipeProof, Holds) {
@@ -105,6 +112,22 @@ TEST_P(PipelineProof, HoldsForSeveralChunks) {
     }
 }
 
+// More lanes than ranks, elements or both among them.
+TEST_P(LaneProof, HoldsForAnyNumberOfLanes) {
+    for (const int lanes : {1, 3, 4, 7, 16}) {
+        for (const int nranks : {1, 2, 3, 5, 8}) {
+            for (const std::uint64_t count :
+                 {std::uint64_t{0}, std::uint64_t{1}, std::uint64_t{6}, std::uint64_t{1000}}) {
+                Collective collective = collective_of(GetParam(), count, nranks);
+                collective.lanes = lanes;
+                EXPECT_EQ(fault_of(collective, nranks), "")
+                    << lanes << " lanes, " << nranks << " ranks, " << count << " elements";
+            }
+        }
+    }
+}
+
+INSTANTIATE_TEST_SUITE_P(All, LaneProof, testing::ValuesIn(lane_cases()), case_name);
 INSTANTIATE_TEST_SUITE_P(All, RecipeProof, testing::ValuesIn(cases()), case_name);
 INSTANTIATE_TEST_SUITE_P(All, PipelineProof, testing::ValuesIn(pipeline_cases()), case_name);
 

@@ -4,6 +4,7 @@
 
 #include "base/digest.hpp"
 #include "check/call_sequence.hpp"
+#include "check/plans.hpp"
 
 namespace peal {
 namespace version_test {
@@ -24,8 +25,7 @@ void add_answers(base::Digest& digest, const Collective& collective, int nranks)
     for (std::size_t rank = 0; rank < plans.size(); ++rank) {
         for (std::size_t i = 0; i < plans[rank].instructions.size(); ++i) {
             std::vector<Plan> without = plans;
-            auto& list = without[rank].instructions;
-            list.erase(list.begin() + static_cast<std::ptrdiff_t>(i));
+            test::erase_instruction(without[rank], i);
             add_answer(digest, without, meaning);
         }
     }
@@ -49,7 +49,7 @@ TEST(CheckerVersion, StandsForTheAnswersThatTheCheckerGives) {
         }
     }
     EXPECT_EQ(kCheckerVersion, 2);
-    EXPECT_EQ(digest.text(), "bfde6383f4d377a684fda6f209bce5bf")
+    EXPECT_EQ(digest.text(), "3d4b953e394b8a63c1bac61aa457d4b2")
         << "the checker answers differently, or a recipe has changed: if it is the checker, raise "
            "kCheckerVersion (peal/check.hpp); then write down the version and this digest here";
 }

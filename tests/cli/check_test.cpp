@@ -23,6 +23,46 @@ TEST(PealCheck, EveryRecipeProves) {
                                    "allreduce, same bits         proved   linear"));
 }
 
+TEST(PealCheck, RecipesThatKnowHostsProve) {
+    const Ran uneven = peal({"check", "allreduce", "--recipe", "hosts", "--hosts", "3+5"});
+    EXPECT_EQ(uneven.exit_code, 0) << uneven.out << uneven.err;
+    EXPECT_THAT(uneven.out, HasSubstr("allreduce  hosts 3+5      8  P+1, 4P+3, 1, P-1, 0  any    "
+                                      "as allreduce, same bits  proved"));
+    const Ran all = peal({"check", "all", "--recipe", "all", "--hosts", "0,1,1,0", "-n", "4"});
+    EXPECT_EQ(all.exit_code, 0) << all.out << all.err;
+    EXPECT_THAT(all.out, HasSubstr("leaders 0,1,1,0"));
+    const TemporaryFile file("hosts.peal",
+                             "kernel k(hosts: index[nranks], inp: in f32[n], out: out f32[n],\n"
+                             "         data: window f32[1024], sig: window i32[nranks]) {\n"
+                             "    out = allreduce(inp, data, sig, recipe=hosts, hosts=hosts)\n"
+                             "}\n");
+    const Ran kernel = peal({"check", file.path(), "--hosts", "2+1", "--expect", "allreduce"});
+    EXPECT_EQ(kernel.exit_code, 0) << kernel.out << kernel.err;
+    EXPECT_THAT(kernel.out, HasSubstr("proved"));
+}
+
+TEST(PealCheck, SaysWhatIsWrongWithHosts) {
+    const auto complaint = [](std::vector<std::string> arguments) {
+        const Ran ran = peal(std::move(arguments));
+        EXPECT_EQ(ran.exit_code, 2) << ran.out;
+        return ran.err;
+    };
+    EXPECT_EQ(complaint({"check", "allreduce", "--recipe", "hosts", "-n", "5"}),
+              "peal: allreduce: recipe hosts asks where ranks are, as in --hosts 3+2\n");
+    for (const char* text : {"2+x", "2+0", "0,-1", "+", "2000+1"}) {
+        EXPECT_EQ(complaint({"check", "allreduce", "--recipe", "hosts", "--hosts", text}),
+                  std::string("peal: --hosts '") + text +
+                      "': expected ranks on each host, as in 3+5, or the host of each rank, as in "
+                      "0,1,0,1\n");
+    }
+    EXPECT_EQ(complaint({"run", "allreduce", "--recipe", "hosts", "--hosts", "2+2", "-n", "5"}),
+              "peal: -n 5 and --hosts 2+2 (4 ranks) disagree\n");
+    const TemporaryFile file("hosts.peal",
+                             "kernel k(sig: window i32[nranks]) {\n    barrier(sig)\n}\n");
+    EXPECT_EQ(complaint({"check", file.path(), "--hosts", "2+1"}),
+              "peal: --hosts: kernel 'k' has no table 'hosts'\n");
+}
+
 TEST(PealCheck, InPlaceAndOnAWindowProveToo) {
     for (const char* placement : {"--in-place", "--window"}) {
         const Ran ran = peal({"check", "all", "--recipe", "all", "-n", "2..5", placement});
@@ -185,6 +225,28 @@ TEST(PealCheck, WindowsThatHoldSomething) {
     EXPECT_EQ(peal({"check", "allreduce", "-n", "2", "--holds", "data"}).err,
               "peal: --holds and --result are for kernels; a collective works on its window with "
               "--window\n");
+}
+
+TEST(PealCheck, RecipesWithLanes) {
+    const Ran two = peal({"check", "allreduce", "--recipe", "lanes", "-n", "2..3"});
+    EXPECT_EQ(two.exit_code, 0) << two.err;
+    EXPECT_THAT(two.out, HasSubstr("any    as allreduce, same bits  proved"));
+    EXPECT_THAT(two.out, HasSubstr("\nlanes: each rank has 2 lanes\n"));
+    const Ran five =
+        peal({"check", "all_to_all", "--recipe", "lanes", "--lanes", "5", "-n", "3", "--json"});
+    EXPECT_THAT(five.out, HasSubstr("\"lanes\": 5"));
+    // Where all recipes are asked for, those without lanes have one.
+    EXPECT_EQ(peal({"check", "all_to_all", "--recipe", "all", "--lanes", "3", "-n", "2"}).exit_code,
+              0);
+    EXPECT_EQ(peal({"check", "allreduce", "--recipe", "ring", "--lanes", "3"}).err,
+              "peal: allreduce: recipe 'ring' has one lane, found 3; with more there is lanes\n");
+    EXPECT_EQ(peal({"check", "broadcast", "--lanes", "3"}).err,
+              "peal: broadcast: recipe 'auto' has one lane, found 3; there is none with more\n");
+    EXPECT_EQ(peal({"check", "allreduce", "--recipe", "lanes", "--lanes", "0"}).err,
+              "peal: --lanes: expected 1..1024, found 0\n");
+    EXPECT_EQ(peal({"emit", "all_to_all", "--recipe", "lanes", "--target", "a2a3"}).err,
+              "peal: kernel all_to_all asks for `lane`: an emitted kernel has one lane; choose a "
+              "recipe without lanes, or write the kernel without `lane`\n");
 }
 
 constexpr const char* kDoubling =

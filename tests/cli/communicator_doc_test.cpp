@@ -4,16 +4,16 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <regex>
 
 #include "cli/command.hpp"
 #include "cli/document.hpp"
+#include "support/patterns.hpp"
 
 namespace peal::test {
 namespace communicator_doc_test {
 
 std::vector<std::string> sorted_lines(const std::string& text) {
-    auto lines = lines_of(std::regex_replace(text, std::regex("loss [0-9.]+"), "loss <number>"));
+    auto lines = lines_of(replaced(text, "loss [0-9.]+", "loss <number>"));
     lines.erase(std::remove(lines.begin(), lines.end(), ""), lines.end());
     std::sort(lines.begin(), lines.end());
     return lines;

@@ -5,10 +5,10 @@
 
 #include <algorithm>
 #include <cstdlib>
-#include <regex>
 
 #include "cli/command.hpp"
 #include "cli/document.hpp"
+#include "support/patterns.hpp"
 
 namespace peal::test {
 namespace debugging_doc_test {
@@ -20,7 +20,7 @@ std::vector<std::string> comparable_lines(std::string text) {
         {"launch: rank [0-9]+: the", "launch: rank <some>: the"},
     };
     for (const auto& [pattern, word] : changes) {
-        text = std::regex_replace(text, std::regex(pattern), word);
+        text = replaced(text, pattern, word);
     }
     auto lines = lines_of(text);
     lines.erase(std::remove(lines.begin(), lines.end(), ""), lines.end());

@@ -5,10 +5,10 @@
 
 #include <filesystem>
 #include <fstream>
-#include <regex>
 #include <sstream>
 
 #include "cli/command.hpp"
+#include "support/patterns.hpp"
 
 namespace peal::test {
 namespace {
@@ -67,7 +67,7 @@ std::string stripped(const std::string& text) {
 }
 
 std::string without_times(const std::string& text) {
-    return std::regex_replace(text, std::regex("[0-9]+(\\.[0-9]+)? (us|ms|s)\\b"), "<time>");
+    return replaced(text, "[0-9]+(\\.[0-9]+)? (us|ms|s)\\b", "<time>");
 }
 
 Played play(const std::string& document) {

@@ -3,9 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <regex>
-
 #include "cli/command.hpp"
+#include "support/patterns.hpp"
 
 namespace peal::test {
 namespace examples_test {
@@ -35,9 +34,8 @@ TEST_P(CommunicatorExamples, TrainingLearnsAndKeepsTheRanksTogether) {
     EXPECT_EQ(ran.exit_code, 0);
     EXPECT_EQ(ran.err, "");
     std::vector<double> losses;
-    const std::regex loss("step +[0-9]+  loss ([0-9.]+)\n");
-    for (std::sregex_iterator it(ran.out.begin(), ran.out.end(), loss), end; it != end; ++it) {
-        losses.push_back(std::stod((*it)[1]));
+    for (const auto& match : matches(ran.out, "step +[0-9]+  loss ([0-9.]+)\n")) {
+        losses.push_back(std::stod(match[1]));
     }
     ASSERT_EQ(losses.size(), 5u) << ran.out;
     EXPECT_LT(losses.back(), losses.front() / 100);

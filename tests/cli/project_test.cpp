@@ -8,11 +8,11 @@
 
 #include <filesystem>
 #include <fstream>
-#include <regex>
 
 #include "cli/command.hpp"
 #include "cli/document.hpp"
 #include "cli/racy_kernel.hpp"
+#include "support/patterns.hpp"
 #include "support/temporary_cache.hpp"
 
 namespace peal::test {
@@ -172,7 +172,22 @@ TEST(PealProject, MistakesAreToldWithTheirLine) {
               "    1 | [[check]]\n      | ^\n");
     EXPECT_THAT(refusal_of("[[check]]\ntarget =\n"), StartsWith("peal.toml:2:9: error: "));
     EXPECT_THAT(refusal_of("[[check]]\ntarget = \"barrier\"\nzzz = 1\n"),
-                HasSubstr("hint: the keys are target, recipe, count, dtype, "));
+                HasSubstr("hint: the keys are target, recipe, hosts, count, dtype, "));
+}
+
+// Each value of the list is a window, not a check of its own.
+TEST(PealProject, WindowsThatHoldSomething) {
+    constexpr const char* kernel =
+        "kernel taken(a: window f32[n], b: window f32[n], out: out f32[n]) { out = a + b }\n";
+    const std::string check = "[[check]]\ntarget = \"taken.peal\"\nranks = 2\n";
+    const Ran held =
+        Project(check + "holds = [\"a\", \"b=zeros\"]\n").with("taken.peal", kernel).check();
+    EXPECT_EQ(held.exit_code, 0) << held.out << held.err;
+    EXPECT_THAT(held.out, EndsWith("\n1 check: 1 as expected, 0 of them from the store\n"));
+    const Ran one = Project(check + "holds = \"a\"\n").with("taken.peal", kernel).check();
+    EXPECT_EQ(one.exit_code, 1);
+    EXPECT_THAT(one.out, HasSubstr("read of unwritten bytes: "));
+    EXPECT_EQ(Project(check + "holds = \"c\"\n").with("taken.peal", kernel).check().exit_code, 2);
 }
 
 TEST(PealProject, WhatIsCheckedIsForTheFileToSay) {
@@ -183,7 +198,7 @@ TEST(PealProject, WhatIsCheckedIsForTheFileToSay) {
 }
 
 std::string without_seconds(const std::string& text) {
-    return std::regex_replace(text, std::regex("time=\"[0-9.]+\""), "time=\"\"");
+    return replaced(text, "time=\"[0-9.]+\"", "time=\"\"");
 }
 
 // Files are named as seen from where the command is given.
@@ -202,7 +217,7 @@ TEST(PealProject, ReportsForMachines) {
     EXPECT_THAT(ran.out,
                 EndsWith("; 2 not\n::error file=racy.peal,line=5,title=data race::" + race +
                          "\n::error file=../peal.toml,line=8,title=error::" + missing + "\n"));
-    const std::string escaped = std::regex_replace(race, std::regex("<"), "&lt;");
+    const std::string escaped = replaced(race, "<", "&lt;");
     EXPECT_EQ(
         without_seconds(project.read("a b/j.xml")),
         "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites>\n"

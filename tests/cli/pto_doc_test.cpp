@@ -4,19 +4,19 @@
 #include <gtest/gtest.h>
 
 #include <filesystem>
-#include <regex>
 
 #include "cli/command.hpp"
 #include "cli/document.hpp"
+#include "support/patterns.hpp"
 
 namespace peal::test {
 namespace pto_doc_test {
 
 // What a check costs differs from run to run and with the emitter, and so do its columns' widths.
 std::string without_cost(const std::string& text) {
-    const std::regex cost("([0-9]+ events|work) +([0-9.]+ (us|ms|s)\\b|time)");
-    const std::string checked = std::regex_replace(text, cost, "<cost>");
-    return std::regex_replace(checked, std::regex("[0-9]+(\\.[0-9]+)? (us|ms|s)\\b"), "<time>");
+    const std::string cost("([0-9]+ events|work) +([0-9.]+ (us|ms|s)\\b|time)");
+    const std::string checked = replaced(text, cost, "<cost>");
+    return replaced(checked, "[0-9]+(\\.[0-9]+)? (us|ms|s)\\b", "<time>");
 }
 
 std::vector<Block> document() { return fenced_blocks(read_file(PEAL_SOURCE_DIR "/docs/pto.md")); }

@@ -154,7 +154,7 @@ TEST(PtoRun, RefusesFlagsThatAreNeverSet) {
     EXPECT_EQ(ran.exit_code, 2);
     EXPECT_EQ(ran.err, "plan stuck, rank 0 of 2, instruction 1 (" + file.path() + ":" +
                            std::to_string(kBodyLine + 2) +
-                           "), wait_flag load -> store, event 0: it waits for ever: nobody sets "
+                           "), wait_flag MTE2 -> MTE3, event 0: it waits for ever: nobody sets "
                            "its flag\n");
     const Ran checked = peal_with({"run", file.path(), "-n", "2", "--check"}, kCopyArguments);
     EXPECT_EQ(checked.exit_code, 1);
@@ -246,7 +246,7 @@ TEST(PtoCheck, DevicesHaveTheirRules) {
         return ran;
     };
     const std::string message =
-        "rank 0: `copy tile[1024..1280) <- in[0..256) on load` is issued while the load of "
+        "rank 0: `copy tile[1024..1280) <- in[0..256) on MTE2` is issued while the load of "
         "instruction 0 is outstanding: the device takes one at a time; await its flag first";
     const std::string warning =
         "\n\nwarning: " + message + "\n      " + file.path() + ":" + std::to_string(kBodyLine + 2) +

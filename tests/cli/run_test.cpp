@@ -4,11 +4,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <regex>
-
 #include "cli/command.hpp"
 #include "cli/document.hpp"
 #include "peal/collective.hpp"
+#include "support/patterns.hpp"
 
 namespace peal::test {
 namespace run_test {
@@ -136,8 +135,8 @@ TEST(PealRun, BadUsageSaysWhatAndWhatToDo) {
         {{"run", "allreduce", "-n", "0"}, "peal: -n: expected 1..1024 ranks, found 0\n"},
         {{"run", "allreduce", "--recipe", "star"},
          "peal: allreduce: there is no recipe 'star'; choose one of auto, mesh, two_phase, "
-         "ring, "
-         "bidirectional_ring, halving_doubling, direct, pipeline, push, pull\n"},
+         "lanes, ring, bidirectional_ring, halving_doubling, direct, pipeline, push, pull, hosts, "
+         "leaders\n"},
         {{"run", "allreduce", "--dtype", "f8"},
          "peal: --dtype: there is no element type 'f8'; choose one of f16, bf16, f32, f64, i8, "
          "i16, "
@@ -423,13 +422,13 @@ TEST(Readme, ShowsARefutationAsItIs) {
 
 TEST(Readme, ShowsAFigureOfTheBenchmarks) {
     const std::string readme = read_file(PEAL_SOURCE_DIR "/README.md");
-    std::smatch figure;
-    ASSERT_TRUE(std::regex_search(
-        readme, figure,
-        std::regex("allreduce of 1 MiB takes ([0-9.]+) µs, with the best of Open MPI, MPICH and "
-                   "Gloo\\s([0-9.]+) µs")));
+    const auto figures =
+        matches(readme,
+                "allreduce of 1 MiB takes ([0-9.]+) µs, with the best of Open MPI, MPICH and "
+                "Gloo\\s([0-9.]+) µs");
+    ASSERT_EQ(figures.size(), 1u);
     EXPECT_THAT(read_file(PEAL_SOURCE_DIR "/docs/benchmarks.md"),
-                HasSubstr(figure.str(1) + " / " + figure.str(2)));
+                HasSubstr(figures[0][1] + " / " + figures[0][2]));
 }
 
 }  // namespace run_test

@@ -5,10 +5,10 @@
 
 #include <algorithm>
 #include <filesystem>
-#include <regex>
 
 #include "cli/command.hpp"
 #include "cli/document.hpp"
+#include "support/patterns.hpp"
 #include "worker/example.hpp"
 
 namespace peal::test {
@@ -18,12 +18,10 @@ using worker::test::ExampleRun;
 using worker::test::run_example;
 
 // With one space for many as well: a comment may stand elsewhere on its line.
-std::string code_of(const std::string& text) {
-    return stripped(std::regex_replace(text, std::regex(" +"), " "));
-}
+std::string code_of(const std::string& text) { return stripped(replaced(text, " +", " ")); }
 
 std::string without_times(const std::string& text) {
-    return std::regex_replace(text, std::regex(" +[0-9]+\\.[0-9]"), " <time>");
+    return replaced(text, " +[0-9]+\\.[0-9]", " <time>");
 }
 
 std::vector<Block> document() {

@@ -174,6 +174,42 @@ TEST(Rules, TakeWhatTheyHaveAlwaysTaken) {
     }
 }
 
+// Ranks on several hosts; the first number is the most that one host has.
+TEST(Rules, OfHostsGoBySizeHostsAndRanksOfAHost) {
+    const auto ways_between = [](CollectiveKind kind, const Spread& spread) {
+        return test::ways(test::message_sizes(1, std::uint64_t{1} << 34), [&](std::uint64_t bytes) {
+            return way_of(*fitting(rules(), kind, Where::hosts, bytes, 8, spread).front());
+        });
+    };
+    using enum CollectiveKind;
+    const Spread alone{8, 1}, together{2, 4};
+    EXPECT_EQ(ways_between(allreduce, alone), "push to 16384, hosts 4096K");
+    EXPECT_EQ(ways_between(allreduce, together), "leaders to 16384, hosts 4096K");
+    EXPECT_EQ(ways_between(broadcast, alone), "push to 16384, hosts 4096K");
+    EXPECT_EQ(ways_between(broadcast, together), "leaders to 16384, hosts 4096K");
+    EXPECT_EQ(ways_between(barrier, alone), "mesh");
+    EXPECT_EQ(ways_between(barrier, together), "hosts");
+    for (const CollectiveKind kind : {reduce_scatter, allgather, reduce_scatter_v, allgather_v}) {
+        EXPECT_EQ(ways_between(kind, together), "push to 4096, hosts 4096K") << name(kind);
+    }
+    EXPECT_EQ(ways_between(all_to_all, together), "push to 16384, hosts 4096K");
+    EXPECT_EQ(ways_between(all_to_all_v, together), "push to 65536, hosts 4096K");
+    for (const CollectiveKind kind : {reduce, gather, scatter, scan, exscan}) {
+        EXPECT_EQ(ways_between(kind, together), "push to 65536, pipeline 1024K") << name(kind);
+    }
+}
+
+TEST(Rules, KnowHowRanksAreSpread) {
+    const auto spread = [](const std::vector<std::int64_t>& hosts) {
+        const Spread found = spread_of(hosts);
+        return std::pair(found.hosts, found.per_host);
+    };
+    EXPECT_EQ(spread({}), std::pair(1, 0));
+    EXPECT_EQ(spread({4, 4, 4}), std::pair(1, 0));
+    EXPECT_EQ(spread({0, 1}), std::pair(2, 1));
+    EXPECT_EQ(spread({7, 2, 7, 7, 2, 5, 2, 2}), std::pair(3, 4));
+}
+
 TEST(Rules, OfAutoAreThoseOfTheTarget) {
     for (const CollectiveKind kind : kCollectives) {
         for (const int nranks : kRanks) {
@@ -208,7 +244,8 @@ TEST(Rules, OfAKindAndMemoryFollowEachOtherAndTakeEverything) {
         if (!seen.empty() && seen.back() == where) continue;
         EXPECT_EQ(std::count(seen.begin(), seen.end(), where), 0) << name(rule.kind);
         seen.push_back(where);
-        const auto any = fitting(rules(), rule.kind, rule.where, Rule::kAny, kMaxRanks);
+        const auto any =
+            fitting(rules(), rule.kind, rule.where, Rule::kAny, kMaxRanks, {kMaxRanks, kMaxRanks});
         EXPECT_TRUE(std::any_of(any.begin(), any.end(), [](const Rule* r) { return !r->reach; }))
             << name(rule.kind);
     }
@@ -218,9 +255,12 @@ TEST(Rules, OfAKindAndMemoryFollowEachOtherAndTakeEverything) {
 TEST(Rules, NameRecipesThatThereAre) {
     for (const Rule& rule : rules()) {
         const auto& list = recipes(rule.kind);
-        EXPECT_TRUE(std::any_of(list.begin(), list.end(),
+        const bool knows = knows_hosts(rule.kind, rule.recipe);
+        EXPECT_TRUE(knows ||
+                    std::any_of(list.begin(), list.end(),
                                 [&](const Recipe& recipe) { return recipe.name == rule.recipe; }))
             << name(rule.kind) << " " << rule.recipe;
+        EXPECT_TRUE(!knows || rule.where == Where::hosts) << name(rule.kind);
         const Placement asked =
             rule.where == Where::window ? Placement::window : Placement::separate;
         EXPECT_TRUE(offers(rule.kind, rule.recipe, carried_placement(rule, asked)))

@@ -17,6 +17,7 @@ namespace communicator_results_test {
 using test::Attempt;
 using test::Ranks;
 using test::Task;
+using test::task_of;
 
 constexpr std::uint64_t kLengths[] = {0, 1, 3, 7, 12, 13, 100, 1000, 5000};
 
@@ -28,16 +29,6 @@ template <class Act>
 void for_each_type(const Act& act) {
     for_each_of<f16, bf16, float, double, std::int8_t, std::int16_t, std::int32_t, std::int64_t,
                 std::uint8_t, std::uint16_t, std::uint32_t, std::uint64_t>(act);
-}
-
-Task task_of(CollectiveKind kind, int nranks, std::uint64_t count, unsigned seed) {
-    Task task{.kind = kind, .nranks = nranks, .count = count, .seed = seed};
-    task.op = kReduceOps[seed % kReduceOps.size()];
-    if (has_root(kind)) task.root = static_cast<int>(seed) % nranks;
-    for (std::size_t i = 0; i < table_entries(kind, nranks); ++i) {
-        task.counts.push_back(static_cast<std::int64_t>(count * (i * 5 % 7) / 7));
-    }
-    return task;
 }
 
 class CommunicatorResults : public testing::TestWithParam<std::tuple<Ranks, int>> {

@@ -171,6 +171,26 @@ TEST(MessageFaults, ADeathIsNamed) {
     EXPECT_EQ(message, "rank 1 died; rank 0 was in recv of 1 i32 from rank 1");
 }
 
+// There is no memory for the pair then, and that is not what is told.
+TEST(MessageFaults, ADeathBeforeTheFirstMessageIsNamed) {
+    for (const bool sends : {false, true}) {
+        std::latch has_died(2);
+        run_threads(2, [&](std::shared_ptr<World> world, int rank) {
+            Desk desk(bootstrap(world, rank));
+            if (rank == 1) world->raise_alarm(1);
+            has_died.arrive_and_wait();
+            if (rank == 1) return;
+            std::vector<float> x(3);
+            EXPECT_EQ(told_by([&] {
+                          Channel& channel =
+                              sends ? desk.channels().to(1) : desk.channels().from(1);
+                          channel.run(x, {});
+                      }),
+                      "rank 1 died; rank 0 was in its first message with rank 1");
+        });
+    }
+}
+
 TEST(MessageFaults, ATimeoutSaysWhereEverybodyStands) {
     std::string message;
     std::latch have_come(3), has_given_up(3);

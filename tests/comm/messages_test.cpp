@@ -106,6 +106,28 @@ TEST_P(Messages, ArriveInTheirOrder) {
     });
 }
 
+// More buffers than a channel remembers, and one whose length changes.
+TEST_P(Messages, OfSeveralBuffersInTurn) {
+    on_ranks([](Communicator& comm) {
+        const int right = (comm.rank() + 1) % comm.nranks();
+        const int left = (comm.rank() + comm.nranks() - 1) % comm.nranks();
+        std::vector<std::vector<float>> sent(7, std::vector<float>(9)), received = sent;
+        for (std::size_t round = 0; round < 4; ++round) {
+            for (std::size_t i = 0; i < sent.size(); ++i) {
+                const std::size_t count = i == 3 ? 9 - round : 9;
+                sent[i] = content<float>(comm.rank(), round + i, count);
+                received[i].resize(count);
+                comm.sendrecv(sent[i], right, received[i], left);
+                expect(received[i], left, round + i);
+            }
+            comm.exchange({{left, sent[0], received[0]}, {right, sent[1], received[1]}});
+            const bool is_pair = comm.nranks() == 2;  // then both come from the same rank, in order
+            expect(received[0], left, round + (is_pair ? 0 : 1));
+            expect(received[1], right, round + (is_pair ? 1 : 0));
+        }
+    });
+}
+
 // What is small is kept: everybody sends first.
 TEST_P(Messages, SmallOnesAreKeptForTheReceiver) {
     on_ranks([](Communicator& comm) {

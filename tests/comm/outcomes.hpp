@@ -3,18 +3,18 @@
 #pragma once
 
 #include <functional>
-#include <regex>
 #include <string>
 #include <vector>
 
 #include "peal/communicator.hpp"
 #include "peal/error.hpp"
+#include "support/patterns.hpp"
 
 namespace peal::comm::test {
 
 // A message without the lines of the tests that it names.
 inline std::string without_sites(const std::string& message) {
-    return std::regex_replace(message, std::regex(", at [^ :]+:[0-9]+"), "");
+    return peal::test::replaced(message, ", at [^ :]+:[0-9]+", "");
 }
 
 // "" if nothing was thrown.

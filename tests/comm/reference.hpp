@@ -10,6 +10,7 @@
 #include <type_traits>
 #include <vector>
 
+#include "peal/collective.hpp"
 #include "peal/communicator.hpp"
 
 namespace peal::comm::test {
@@ -66,6 +67,17 @@ struct Task {
         return counts[static_cast<std::size_t>(from * nranks + to)];
     }
 };
+
+// One of some size: what else there is to choose follows from the seed.
+inline Task task_of(CollectiveKind kind, int nranks, std::uint64_t count, unsigned seed) {
+    Task task{.kind = kind, .nranks = nranks, .count = count, .seed = seed};
+    task.op = kReduceOps[seed % kReduceOps.size()];
+    if (has_root(kind)) task.root = static_cast<int>(seed) % nranks;
+    for (std::size_t i = 0; i < table_entries(kind, nranks); ++i) {
+        task.counts.push_back(static_cast<std::int64_t>(count * (i * 5 % 7) / 7));
+    }
+    return task;
+}
 
 inline bool has_input_blocks(CollectiveKind kind) {
     return kind == CollectiveKind::reduce_scatter || kind == CollectiveKind::scatter ||

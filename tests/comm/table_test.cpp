@@ -228,6 +228,9 @@ TEST(Profile, SaysWhatIsWrongWithARule) {
             complaint_about_rule(fmt::format(R"({{"collective": "barrier", "{}": "fast"}})", word)),
             "rule 0: barrier has no recipe 'fast'");
     }
+    EXPECT_EQ(complaint_about_rule("{\"collective\": \"allreduce\", \"recipe\": \"lanes\"}"),
+              "rule 0: recipe 'lanes' of allreduce is for ranks with several lanes; a rank of a "
+              "communicator has one");
     EXPECT_EQ(complaint_about_rule(
                   "{\"collective\": \"all_to_all_v\", \"on_window\": true, \"recipe\": \"push\"}"),
               "rule 0: all_to_all_v has no recipe 'push' on a window");
@@ -249,6 +252,30 @@ TEST(Profile, SaysWhatIsWrongWithARule) {
     EXPECT_EQ(complaint_about_rule("{\"collective\": \"broadcast\", \"recipe\": \"mesh\", "
                                    "\"on_window\": true, \"reach\": true}"),
               "rule 0: 'reach' is for private buffers");
+    EXPECT_EQ(complaint_about_rule(R"({"collective": "allreduce", "recipe": "hosts"})"),
+              "rule 0: allreduce has no recipe 'hosts'");
+    EXPECT_EQ(
+        complaint_about_rule(R"({"collective": "allreduce", "recipe": "push", "max_per_host": 2})"),
+        "rule 0: 'max_per_host' is for rules with 'between_hosts'");
+    EXPECT_EQ(complaint_about_rule(R"({"collective": "broadcast", "recipe": "mesh",
+                                       "between_hosts": true, "reach": true})"),
+              "rule 0: 'reach' is for ranks of one host");
+    EXPECT_EQ(complaint_about_rule(R"({"collective": "allreduce", "recipe": "hosts",
+                                       "between_hosts": true, "on_window": true})"),
+              "rule 0: 'between_hosts' is for data anywhere, leave out 'on_window'");
+    EXPECT_EQ(complaint_about_rule(R"({"collective": "allreduce", "recipe": "hosts",
+                                       "between_hosts": true, "max_hosts": 4})"),
+              "no rule for allreduce of any size on any number of ranks");
+}
+
+// Of one machine, as `peal tune` writes it.
+TEST(Profile, WithoutHostsLeavesTheirRulesAlone) {
+    Table table = built_in_table();
+    std::erase_if(table.rules, [](const Rule& rule) { return rule.where == Where::hosts; });
+    EXPECT_EQ(table_from_json(to_json(table), "there").rules, built_in_table().rules);
+    table.rules.push_back({CollectiveKind::barrier, Where::hosts, kMaxRanks, Rule::kAny, "mesh"});
+    EXPECT_EQ(complaint(to_json(table)),
+              "no rule for allreduce between hosts of any size on any number of ranks");
 }
 
 TEST(Profile, MustDoWithoutReach) {

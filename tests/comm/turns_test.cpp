@@ -43,6 +43,12 @@ public:
     PlacedCalls(int nranks, std::uint64_t ring_bytes, RoutineLimits limits, Care care)
         : nranks_(nranks), limits_(limits), turns_(ring_bytes, nranks), care_(care) {}
 
+    // Ranks on these hosts.
+    PlacedCalls& between(std::vector<std::int64_t> hosts) {
+        hosts_ = std::move(hosts);
+        return *this;
+    }
+
     void add(const Shape& shape) {
         std::vector<std::unique_ptr<Routine>> routines = routines_for(shape);
         if (care_.meets && must_meet(turns_, *routines[0])) {
@@ -79,7 +85,7 @@ private:
     std::vector<std::unique_ptr<Routine>> routines_for(const Shape& shape) const {
         std::vector<std::unique_ptr<Routine>> list;
         for (int rank = 0; rank < nranks_; ++rank) {
-            list.push_back(make_routine(shape, table_, rank, nranks_, limits_));
+            list.push_back(make_routine(shape, table_, rank, nranks_, limits_, hosts_));
         }
         return list;
     }
@@ -149,6 +155,7 @@ private:
 
     int nranks_;
     RoutineLimits limits_;
+    std::vector<std::int64_t> hosts_;
     Table table_ = built_in_table();
     Turns turns_;
     Care care_;
@@ -333,6 +340,33 @@ TEST(AnySequence, EveryRoutineKeepsWhatItNeeds) {
     EXPECT_EQ(seen, (std::set{none, line, box, ring, bulk, window, reach}));
 }
 
+const std::vector<std::vector<std::int64_t>> kLayouts = {{0, 1}, {0, 0, 1, 1}, {1, 0, 1}};
+
+TEST(AnySequence, EveryRoutineBetweenHostsKeepsWhatItNeeds) {
+    std::set<Staging> seen;
+    for (const auto& hosts : kLayouts) {
+        const auto nranks = static_cast<int>(hosts.size());
+        for (const CollectiveKind kind : kCollectives) {
+            for (const std::uint64_t count : {0, 1, 13, 300, 20000}) {
+                Shape shape{.kind = kind};
+                if (kind == CollectiveKind::barrier && count != 0) continue;
+                if (kind != CollectiveKind::barrier) shape.element = Element::f32;
+                for (std::size_t k = 0; k < table_entries(kind, nranks); ++k) {
+                    shape.counts.push_back(static_cast<std::int64_t>(count * (k % 3)));
+                }
+                if (shape.counts.empty()) shape.count = count;
+                if (has_root(kind)) shape.root = nranks - 1;
+                PlacedCalls calls(nranks, 1 << 20, {});
+                calls.between(hosts);
+                EXPECT_EQ(broken_premise(shape, std::move(calls), seen), "")
+                    << name(kind) << ", " << nranks << " ranks, " << count << " elements";
+            }
+        }
+    }
+    using enum Staging;
+    EXPECT_EQ(seen, (std::set{none, line, box, ring, bulk}));
+}
+
 // A message is a broadcast between two, of which the first is always the root, in less memory.
 Shape message_of(std::uint64_t bytes) {
     return {.kind = CollectiveKind::broadcast,
@@ -511,6 +545,17 @@ TEST(TurnsProof, HoldsForRandomSequences) {
         }
     }
     EXPECT_GT(meetings, 0);
+}
+
+TEST(TurnsProof, HoldsForRandomSequencesBetweenHosts) {
+    for (const auto& hosts : kLayouts) {
+        const auto nranks = static_cast<int>(hosts.size());
+        PlacedCalls calls(nranks, 16384, {});
+        calls.between(hosts);
+        RandomShapes shapes(static_cast<unsigned>(nranks), nranks);
+        for (int i = 0; i < 40; ++i) calls.add(shapes.next());
+        EXPECT_EQ(fault_of(calls.check()), "") << nranks << " ranks";
+    }
 }
 
 // In one direction. One element rides in a slot's lines, so that only slots come round; several

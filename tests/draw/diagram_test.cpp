@@ -150,8 +150,7 @@ TEST(Diagram, ABlockedFlagIsNeverSet) {
     Scene scene(1);
     scene.plans.on(0).wait_flag(Pipe::load, Pipe::vector, 2);
     scene.involve(0, 0, 0);
-    EXPECT_THAT(labels(scene.diagram()),
-                ElementsAre("wait_flag load -> vector #2 on vector, never set"));
+    EXPECT_THAT(labels(scene.diagram()), ElementsAre("wait_flag MTE2 -> V #2 on V, never set"));
 }
 
 TEST(Diagram, ValuesFollowTheGenerationThatStagesShare) {

@@ -33,7 +33,7 @@ TEST_F(LabelTest, BytesAreLeftOutWhenTheyAreTheWholeBuffer) {
     rank.copy(rank.at(2, data, 64, 64), rank.in(inp, 0, 64));
     EXPECT_EQ(label(), "copy data@2[64..128) <- inp");
     rank.copy(rank.tile(0, 32), rank.in(data, 0, 32), Pipe::load);
-    EXPECT_EQ(label(), "copy tile <- data[0..32) on load");
+    EXPECT_EQ(label(), "copy tile <- data[0..32) on MTE2");
 }
 
 TEST_F(LabelTest, TheSameBytesOfConsecutiveRanksAreOneSource) {
@@ -70,11 +70,11 @@ TEST_F(LabelTest, ScalarsFlagsAndBarriers) {
     rank.fill(rank.in(out, 0, 64), 1.5);
     EXPECT_EQ(label(), "fill out <- 1.5");
     rank.set_flag(Pipe::load, Pipe::vector, 3);
-    EXPECT_EQ(label(), "set_flag load -> vector #3 on load");
+    EXPECT_EQ(label(), "set_flag MTE2 -> V #3 on MTE2");
     rank.wait_flag(Pipe::load, Pipe::vector, 3);
-    EXPECT_EQ(label(), "wait_flag load -> vector #3 on vector");
+    EXPECT_EQ(label(), "wait_flag MTE2 -> V #3 on V");
     rank.drain();
-    EXPECT_EQ(label(), "pipe_barrier all on all");
+    EXPECT_EQ(label(), "pipe_barrier ALL on ALL");
 }
 
 TEST_F(LabelTest, PlansThatAreNotValidHaveLabelsToo) {

@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "draw/pictures.hpp"
 
-#include <regex>
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "draw/scenes.hpp"
 #include "draw/svg_text.hpp"
+#include "support/patterns.hpp"
 
 namespace peal::draw {
 namespace svg_test {
@@ -26,26 +25,19 @@ std::size_t count(const std::string& text, const std::string& what) {
 
 // Empty when every tag is closed in order, every attribute quoted and every & part of an entity.
 std::string ill_formed(const std::string& xml) {
-    static const std::regex tag(R"re(<(/?)([a-z]+)((?: [a-zA-Z:-]+="[^"<]*")*)(/?)>)re");
-    static const std::regex entity(R"(&(amp|lt|gt|quot|#39);)");
+    const std::string tag = R"re(<(/?)([a-z]+)((?: [a-zA-Z:-]+="[^"<]*")*)(/?)>)re";
     std::vector<std::string> open;
-    std::string text;  // what is not a tag
-    auto end = xml.begin();
-    for (std::sregex_iterator it(xml.begin(), xml.end(), tag), last; it != last; ++it) {
-        const std::smatch& match = *it;
-        text.append(end, match[0].first);
-        end = match[0].second;
-        text += match[3];
-        if (match[1].length() != 0) {
-            if (open.empty() || open.back() != match[2]) return "closes " + match[2].str();
+    for (const std::vector<std::string>& match : test::matches(xml, tag)) {
+        if (!match[1].empty()) {
+            if (open.empty() || open.back() != match[2]) return "closes " + match[2];
             open.pop_back();
-        } else if (match[4].length() == 0) {
+        } else if (match[4].empty()) {
             open.push_back(match[2]);
         }
     }
-    text.append(end, xml.end());
     if (!open.empty()) return "leaves open " + open.back();
-    text = std::regex_replace(text, entity, "");
+    const std::string values = test::replaced(xml, tag, "$3");  // and what is not a tag
+    const std::string text = test::replaced(values, "&(amp|lt|gt|quot|#39);", "");
     return text.find_first_of("<&") == std::string::npos ? "" : "has a loose < or &";
 }
 

@@ -98,7 +98,7 @@ TEST(Terminal, ASignalToItself) {
     scene.violation.kind = ViolationKind::stale_signal;
     EXPECT_EQ(to_terminal(scene.diagram()), R"(  rank 0
   ● notify sig[0] += 1
-  ● pipe_barrier all on all
+  ● pipe_barrier ALL on ALL
   ✗ wait sig[0] >= 1
   ╰ stale signal
 )");

@@ -42,7 +42,7 @@ constexpr const char* kRotate = R"(
     Memory in(pointer<float>(args[0])), out(pointer<float>(args[1])), here(window),
         there(remote(context, window, next));
     TPUT(there, in, tile);
-    pipe_barrier(PIPE_ALL);  // SYNC
+    SYNC
     TNOTIFY(Signal(remote(context, cell, next)), 1, NotifyOp::AtomicAdd);
     TWAIT(Signal(cell), COUNT, WaitCmp::GE);
     TLOAD(tile, here);
@@ -81,9 +81,10 @@ protected:
                     pto::ChipProgram{name, shim, "forward", "", {{0, kernel}}}),
                 std::move(signature)};
     }
-    DriverCallable rotate(const std::string& count = "1", const std::string& sync = "// SYNC") {
+    static constexpr const char* kDrain = "pipe_barrier(PIPE_ALL);";
+    DriverCallable rotate(const std::string& count = "1", const std::string& sync = kDrain) {
         std::string body = replaced(kRotate, "COUNT", count);
-        if (sync.empty()) body = replaced(body, "pipe_barrier(PIPE_ALL);  // SYNC", "");
+        body = replaced(body, "SYNC", sync);
         return callable("rotate", body, {Direction::in, Direction::out, Direction::inout});
     }
     DriverCallable twice() { return callable("twice", kTwice, {Direction::in, Direction::out}); }
@@ -237,6 +238,56 @@ TEST_F(DriverTest, SaysWhatIsNotProved) {
     Driver silent(options(2, DriverCheck::off));
     run(silent);
     EXPECT_EQ(silent.summary().proved + silent.summary().refuted, 0);
+}
+
+TEST_F(DriverTest, BeginsWithSignalsThatAreZero) {
+    Driver driver(options(2));
+    const DriverCallable kernel = rotate();
+    const std::vector<Row> in = rows(2);
+    std::vector<Row> out(2, Row(64, -1));
+    const auto submit_after_copying = [&](std::uint64_t offset, std::int32_t word) {
+        const DriverDomain domain = driver.allocate_domain({0, 1}, 1024);
+        driver.copy(domain.windows[1] + offset, reinterpret_cast<std::uint64_t>(&word), 4);
+        for (int chip = 0; chip < 2; ++chip) {
+            const auto rank = static_cast<std::size_t>(chip);
+            driver.submit({kernel, {chip}, {rotate_arguments(domain, rank, in[rank], out[rank])}});
+        }
+        driver.release_domain(domain.id);
+    };
+    submit_after_copying(0, 7);  // data, which the kernel writes over
+    driver.run();
+    EXPECT_THAT(out, ElementsAre(in[1], in[0]));
+    submit_after_copying(256, 0);
+    driver.run();
+    submit_after_copying(256, 1);  // the ring that the kernel waits for
+    EXPECT_EQ(pto::error_of(folder_, [&] { driver.run(); }),
+              "rotate: bytes [256..260) of chip 1's window are a signal and hold 1: a proof "
+              "begins with signals that are zero; copy data only");
+    driver.run();  // nothing is left to do
+}
+
+// A store that is drained and not fenced: seen by all, or not.
+TEST_F(DriverTest, SaysWhatIsProvedUnderOneOrderOnly) {
+    const auto summary_of = [&](const std::string& sync) {
+        Driver driver(options(2));
+        const DriverCallable kernel = rotate("1", sync);
+        const std::vector<Row> in = rows(2);
+        std::vector<Row> out(2, Row(64));
+        const DriverDomain domain = driver.allocate_domain({0, 1}, 1024);
+        for (std::size_t rank = 0; rank < 2; ++rank) {
+            driver.submit({kernel,
+                           {static_cast<int>(rank)},
+                           {rotate_arguments(domain, rank, in[rank], out[rank])}});
+        }
+        driver.run();
+        return driver.summary();
+    };
+    const DriverSummary drained = summary_of(kDrain);
+    EXPECT_EQ(drained.proved, 1);
+    EXPECT_EQ(drained.proved_if_drained, 1);
+    const DriverSummary fenced = summary_of(std::string(kDrain) + " dsb(DSB_DDR);");
+    EXPECT_EQ(fenced.proved, 1);
+    EXPECT_EQ(fenced.proved_if_drained, 0);
 }
 
 TEST_F(DriverTest, RefusesWhatCannotBe) {

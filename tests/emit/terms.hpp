@@ -4,10 +4,12 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <stdexcept>
 #include <string_view>
 #include <tuple>
+#include <unordered_map>
 #include <vector>
 
 #include "plan/access.hpp"
@@ -24,11 +26,24 @@ public:
     int mapped(MapOp op, int a, double scalar) { return id({name(op), a, 0, scalar}); }
 
 private:
-    using Term = std::tuple<std::string_view, int, int, double>;
+    struct Term {
+        std::string_view what;
+        int a, b;
+        double number;
+        bool operator==(const Term&) const = default;
+    };
+    struct Hash {
+        std::size_t operator()(const Term& term) const {
+            constexpr std::size_t kOdd = 0x9e3779b97f4a7c15;
+            std::size_t hash = std::hash<std::string_view>()(term.what);
+            for (const int each : {term.a, term.b}) hash = (hash ^ std::size_t(each)) * kOdd;
+            return (hash ^ std::hash<double>()(term.number)) * kOdd;
+        }
+    };
     int id(const Term& term) {
         return ids_.try_emplace(term, static_cast<int>(ids_.size()) + 1).first->second;
     }
-    std::map<Term, int> ids_;
+    std::unordered_map<Term, int, Hash> ids_;
 };
 
 // f32 plans of one call on zeroed windows. Their arguments `in` are inputs.

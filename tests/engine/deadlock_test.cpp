@@ -158,7 +158,7 @@ TEST(Deadlock, WaitFlagWithoutSetFlag) {
     w.emit(WaitFlag{Pipe::load, Pipe::vector, 0});
     expect_deadlock({w.finish()},
                     "deadlock: no rank can go on\n"
-                    "  rank 0  instruction 2  wait_flag load -> vector, event 0\n"
+                    "  rank 0  instruction 2  wait_flag MTE2 -> V, event 0\n"
                     "          no set_flag came before it");
 }
 

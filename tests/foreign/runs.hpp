@@ -5,6 +5,7 @@
 
 #include <string>
 
+#include "engine/run_record.hpp"
 #include "foreign/algorithms.hpp"
 #include "foreign/foreign.hpp"
 #include "golden/rehearse.hpp"
@@ -12,12 +13,21 @@
 
 namespace peal::test {
 
-// Two calls, in an interleaving that is the same for the same seed, compute the collective.
+// Two calls, in an interleaving that is the same for the same seed, compute the collective; or one,
+// where calls take turns with their windows and there is one set of them here.
 inline void expect_runs(const foreign::ForeignPlans& foreign, int seed) {
     EngineOptions options;
     options.seed = static_cast<std::uint64_t>(seed);
-    const golden::Outcome outcome =
-        golden::rehearse(foreign.plans, *foreign.collective, foreign.ports, 2, options);
+    const bool alternates = !foreign.alternating.empty();
+    const Buffer& input = foreign.plans.front().buffers[foreign.ports.input];
+    if (alternates || is_apart(foreign.collective->placement)) {
+        engine::RecordedCall call{&foreign.plans, {}, {}};
+        if (input.kind == BufferKind::window) call.holds.emplace_back(input.name, "input");
+        engine::record_sequence({call}, engine::CallOrder::together,
+                                alternates ? engine::Times::once : engine::Times::again, true);
+    }
+    const golden::Outcome outcome = golden::rehearse(foreign.plans, *foreign.collective,
+                                                     foreign.ports, alternates ? 1 : 2, options);
     EXPECT_EQ(outcome.wrong, std::nullopt);
 }
 

@@ -48,6 +48,13 @@ std::vector<std::int64_t> random_counts(CollectiveKind kind, std::uint64_t count
     return counts;
 }
 
+// None, some, as many as ranks, and more than a vector register holds; for many ranks, whose blocks
+// are as small in any case, less of it.
+std::vector<std::uint64_t> lengths(std::uint64_t ranks) {
+    if (ranks > 9) return {1, ranks - 1, ranks + 1, 255};
+    return {0, 1, ranks - 1, ranks, ranks + 1, 255, 256, 1000};
+}
+
 class CollectivesProperty : public testing::TestWithParam<Case> {};
 
 TEST_P(CollectivesProperty, GivesGolden) {
@@ -59,9 +66,7 @@ TEST_P(CollectivesProperty, GivesGolden) {
                                        : std::vector<int>{1, 2, 3, 4, 5, 6, 7, 8, 9, 16, 33};
     for (const int nranks : ranks) {
         const auto p = static_cast<std::uint64_t>(nranks);
-        for (const std::uint64_t count :
-             {std::uint64_t{0}, std::uint64_t{1}, p - 1, p, p + 1, std::uint64_t{255},
-              std::uint64_t{256}, std::uint64_t{1000}}) {
+        for (const std::uint64_t count : lengths(p)) {
             Collective collective;
             collective.kind = GetParam().kind;
             collective.recipe = GetParam().recipe;
@@ -72,6 +77,9 @@ TEST_P(CollectivesProperty, GivesGolden) {
             collective.op = kReduceOps[(turn / kElements.size()) % kReduceOps.size()];
             collective.root = static_cast<int>(random() % p);
             collective.counts = random_counts(collective.kind, count % 64, nranks, random);
+            if (has_lanes(collective.kind, collective.recipe)) {
+                collective.lanes = static_cast<int>(1 + turn % 7);
+            }
             EngineOptions options;
             if (turn % 3 != 0) options.seed = random();
             ++turn;
@@ -104,6 +112,28 @@ TEST(Collectives, PiecesMayBeAnywhere) {
             }
             const golden::Outcome outcome = golden::rehearse(collective, nranks, 2, {});
             EXPECT_EQ(outcome.wrong.value_or("ok"), "ok") << recipe.name << " " << nranks;
+        }
+    }
+}
+
+TEST(Collectives, TakeSetsInTurn) {
+    std::mt19937_64 random(29);
+    for (const Case& each : cases()) {
+        if (reuse_of(each.kind, each.recipe) == Reuse::at_once) continue;
+        for (const int nranks : {1, 2, 3, 5, 8}) {
+            Collective collective;
+            collective.kind = each.kind;
+            collective.recipe = each.recipe;
+            collective.placement = each.placement;
+            collective.sets = 2 + nranks % 3;
+            collective.count = random() % 70;
+            collective.root = static_cast<int>(random() % static_cast<std::uint64_t>(nranks));
+            collective.counts = random_counts(each.kind, 30, nranks, random);
+            EngineOptions options;
+            options.seed = random();
+            const golden::Outcome outcome = golden::rehearse(collective, nranks, 7, options);
+            EXPECT_EQ(outcome.wrong.value_or("ok"), "ok")
+                << name(each.kind) << " " << each.recipe << " " << nranks;
         }
     }
 }
@@ -144,7 +174,7 @@ TEST(Collectives, AnyAfterAnyOtherOnSharedWindows) {
         const int nranks = 2 + static_cast<int>(random() % 7);
         SymmetricMemory data = SymmetricMemory::window(nranks, 1 << 16);
         SymmetricMemory signal =
-            SymmetricMemory::signal(nranks, static_cast<std::uint64_t>(nranks));
+            SymmetricMemory::signal(nranks, static_cast<std::uint64_t>(kDefaultLanes * nranks));
         EngineOptions options;
         if (seed % 4 != 0) options.seed = seed;
         InProcessEngine engine(nranks, options);

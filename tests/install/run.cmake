@@ -18,6 +18,7 @@ function(step what)
     endif()
 endfunction()
 
+set(top ${CMAKE_CURRENT_LIST_DIR}/../..)
 file(REMOVE_RECURSE ${leftovers})
 step("install" ${CMAKE_COMMAND} --install ${BUILD_DIR} --prefix ${prefix})
 step("configure the consumer" ${CMAKE_COMMAND} -S ${CMAKE_CURRENT_LIST_DIR}/consumer -B
@@ -26,6 +27,27 @@ step("configure the consumer" ${CMAKE_COMMAND} -S ${CMAKE_CURRENT_LIST_DIR}/cons
 step("build the consumer" ${CMAKE_COMMAND} --build ${work_dir}/build)
 step("run the consumer" ${work_dir}/build/consumer)
 step("run the installed command" ${prefix}/bin/peal --help)
+if(PYTHON)
+    execute_process(COMMAND ${prefix}/bin/peal python-path --compat OUTPUT_VARIABLE python_path
+                    OUTPUT_STRIP_TRAILING_WHITESPACE)
+    step("use the installed Python package" ${CMAKE_COMMAND} -E env PYTHONPATH=${python_path}
+         PEAL_PROOFS=off ${PYTHON} -B ${CMAKE_CURRENT_LIST_DIR}/use.py ${prefix})
+endif()
+set(has_pip 1)
+if(PYTHON)
+    execute_process(COMMAND ${PYTHON} -c "import pip, setuptools, wheel" RESULT_VARIABLE has_pip
+                    ERROR_QUIET)
+endif()
+if(has_pip EQUAL 0)
+    # What pip makes of the same build.
+    file(COPY ${top}/setup.py ${top}/pyproject.toml ${top}/python DESTINATION ${work_dir}/source)
+    step("install the Python package" ${CMAKE_COMMAND} -E env PEAL_BUILD=${BUILD_DIR} ${PYTHON} -m
+         pip install --quiet --no-build-isolation --no-deps --no-index --target ${prefix}/pip
+         ${work_dir}/source)
+    step("use what pip installed" ${CMAKE_COMMAND} -E env
+         PYTHONPATH=${prefix}/pip:${prefix}/pip/peal/compat PEAL_PROOFS=off ${PYTHON} -B
+         ${CMAKE_CURRENT_LIST_DIR}/use.py ${prefix}/pip)
+endif()
 
 # The first fenced block of a document that has this tag and contains this text.
 function(block_of document tag text result)
@@ -43,7 +65,6 @@ function(block_of document tag text result)
     message(FATAL_ERROR "${document} has no block '${tag}' with '${text}'")
 endfunction()
 
-set(top ${CMAKE_CURRENT_LIST_DIR}/../..)
 set(mine ${work_dir}/mine)
 block_of(${top}/README.md cmake "find_package(peal" lists)
 file(WRITE ${mine}/CMakeLists.txt "${lists}")

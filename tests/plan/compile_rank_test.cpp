@@ -72,6 +72,15 @@ TEST(CompileRank, KnowsFormsApart) {
     EXPECT_NE(max, integers);
 }
 
+TEST(CompileRank, KnowsSetsApart) {
+    Collective collective =
+        collective_of(CollectiveKind::allreduce, "push", Placement::separate, 10, 2);
+    for (const int sets : {1, 2, 3, 1}) {
+        collective.sets = sets;
+        EXPECT_EQ(compile_rank(collective, 1, 2), without_lines(compile(collective, 2)[1])) << sets;
+    }
+}
+
 TEST(CompileRank, RejectsWhatTheCollectiveRejects) {
     Collective collective =
         collective_of(CollectiveKind::broadcast, "mesh", Placement::separate, 10, 4);

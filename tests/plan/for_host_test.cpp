@@ -177,7 +177,7 @@ TEST_F(ForHost, AFlagThatNobodySetsIsRefused) {
     wait(Pipe::load, Pipe::store);
     store(out(), 0);
     EXPECT_EQ(complaint(),
-              "plan sample, rank 1 of 3, instruction 2 (sample.peal:2), wait_flag load -> store, "
+              "plan sample, rank 1 of 3, instruction 2 (sample.peal:2), wait_flag MTE2 -> MTE3, "
               "event 0: it waits for ever: nobody sets its flag");
     wait(Pipe::load, Pipe::store, 1);
     plan_.instructions.erase(plan_.instructions.begin() + 2);
@@ -191,16 +191,16 @@ TEST_F(ForHost, AFlagThatIsSetTooLateIsRefused) {
     load(0, inp());
     set(Pipe::load, Pipe::store);
     EXPECT_EQ(complaint(),
-              "plan sample, rank 1 of 3, instruction 0 (sample.peal:2), wait_flag load -> store, "
+              "plan sample, rank 1 of 3, instruction 0 (sample.peal:2), wait_flag MTE2 -> MTE3, "
               "event 0: it waits for ever: its flag is set by instruction 4 (sample.peal:2), "
-              "set_flag load -> store, event 0, which comes after it");
+              "set_flag MTE2 -> MTE3, event 0, which comes after it");
 }
 
 TEST_F(ForHost, WhatIsNotValidIsRefused) {
     wait();
     plan_.instructions[0].pipe = Pipe::load;
     EXPECT_EQ(complaint(),
-              "plan sample, rank 1 of 3, instruction 0 (sample.peal:2), wait sig[0] >= 1 on load: "
+              "plan sample, rank 1 of 3, instruction 0 (sample.peal:2), wait sig[0] >= 1 on MTE2: "
               "notify and wait run on the scalar pipe");
 }
 

@@ -144,6 +144,48 @@ protected:
     std::uint32_t next_line_ = 1;
 };
 
+// ---- deferred work
+
+TEST_F(FuseShape, WorkAroundAPutIsFused) {
+    copy(tile(0), inp());
+    copy(data(1), tile(0));
+    add(Copy{data(2), data(1)});
+    plan_.instructions.back().group = 1;
+    add(Fence{1});
+    notify();
+    EXPECT_EQ(fused(),
+              "copy data[0..64) <- inp[0..64)\n"
+              "copy data@2[0..64) <- data[0..64), deferred #1\n"
+              "fence #1\n"
+              "notify sig[1]@2 = 1\n");
+}
+
+// What is put may still be read until its fence.
+TEST_F(FuseShape, NoStoreMovesUpPastAFence) {
+    add(Copy{data(2, 32, 32), data(1, 32, 32)});
+    plan_.instructions.back().group = 1;
+    sum(tile(0, 32), data(0, 0, 32), data(2, 0, 32));
+    add(Fence{1});
+    copy(data(1, 32, 32), tile(0, 32));
+    EXPECT_EQ(fused(),
+              "copy data@2[32..64) <- data[32..64), deferred #1\n"
+              "reduce sum f32 tile[0..32) <- data@0[0..32), data@2[0..32)\n"
+              "fence #1\n"
+              "copy data[32..64) <- tile[0..32)\n");
+}
+
+// Nobody knows when it is done with its tile.
+TEST_F(FuseShape, WhatIsDeferredFromATileStays) {
+    copy(tile(0), inp());
+    add(Copy{data(2), tile(0)});
+    plan_.instructions.back().group = 1;
+    add(Fence{1});
+    EXPECT_EQ(fused(),
+              "copy tile[0..64) <- inp[0..64)\n"
+              "copy data@2[0..64) <- tile[0..64), deferred #1\n"
+              "fence #1\n");
+}
+
 TEST_F(FuseShape, LoadAndStoreBecomeACopy) {
     copy(tile(0), data(2));
     copy(out(), tile(0));

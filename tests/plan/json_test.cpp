@@ -212,7 +212,7 @@ TEST(PlanJson, IsWrittenForPeople) {
    "advance": [0],
    "instructions": [
      {"do":"map","op":"fill","element":"f32","scalar":1.0,"dst":{"buffer":0,"rank":0,"offset":0,"length":8},"src":{"buffer":"tile","rank":0,"offset":0,"length":0},"line":3},
-     {"do":"pipe_barrier","drain":"all"},
+     {"do":"pipe_barrier","drain":"ALL"},
      {"do":"copy","dst":{"buffer":0,"rank":0,"offset":0,"length":4},"src":{"buffer":0,"rank":0,"offset":4,"length":4},"group":3},
      {"do":"copy","dst":{"buffer":0,"rank":0,"offset":0,"length":4},"src":{"buffer":0,"rank":0,"offset":4,"length":4},"group":"cache"},
      {"do":"evict","range":{"buffer":0,"rank":0,"offset":0,"length":8}},
@@ -229,6 +229,30 @@ std::string broken(std::string_view from, std::string_view to) {
     if (at == std::string::npos) return "'" + std::string(from) + "' is not in the JSON";
     json.replace(at, from.size(), to);
     return error_of([&] { plans_from_json(json); });
+}
+
+// Files of earlier versions have other words for pipes.
+TEST(PlanJson, OlderWordsForPipesAreRead) {
+    Plan plan;
+    plan.kernel = "flags";
+    plan.tile_bytes = 8;
+    plan.instructions = {{SetFlag{Pipe::load, Pipe::store, 1}, Pipe::none, 0},
+                         {WaitFlag{Pipe::load, Pipe::store, 1}, Pipe::none, 0},
+                         {PipeBarrier{Pipe::all}, Pipe::none, 0},
+                         {Map{MapOp::fill, Element::f32, 1, {kTile, 0, 0, 8}, {}}, Pipe::vector, 0},
+                         {Fence{}, Pipe::scalar, 0}};
+    std::string text = to_json(plan);
+    for (const auto& [now, before] :
+         {std::pair("\"MTE2\"", "\"load\""), std::pair("\"MTE3\"", "\"store\""),
+          std::pair("\"ALL\"", "\"all\""), std::pair("\"V\"", "\"vector\""),
+          std::pair("\"S\"", "\"scalar\"")}) {
+        std::size_t at = text.find(now);
+        ASSERT_NE(at, std::string::npos) << now;
+        for (; at != std::string::npos; at = text.find(now)) {
+            text.replace(at, std::string(now).size(), before);
+        }
+    }
+    EXPECT_EQ(plans_from_json(text), std::vector<Plan>{plan});
 }
 
 TEST(PlanJson, BadValuesAreNamedByTheirPath) {

@@ -24,13 +24,13 @@ TEST(PlanText, ListsBuffersAndInstructions) {
               "   3  wait sig[2] >= 2*generation - 1                               line 3\n"
               "   4  reduce sum f32 tile[64..128) <- data@0[0..64), data@2[0..64)  line 3\n"
               "   5  fill f32 tile[0..64) <- 0.5\n"
-              "   6  mul_scalar f32 out[0..64) <- tile[64..128), 0.1 on vector\n"
-              "   7  set_flag load -> vector, event 3\n"
-              "   8  wait_flag load -> vector, event 3\n"
-              "   9  pipe_barrier all\n"
+              "   6  mul_scalar f32 out[0..64) <- tile[64..128), 0.1 on V\n"
+              "   7  set_flag MTE2 -> V, event 3\n"
+              "   8  wait_flag MTE2 -> V, event 3\n"
+              "   9  pipe_barrier ALL\n"
               "  10  copy data@2[0..64) <- inp[0..64), deferred #2\n"
               "  11  fence #2\n"
-              "  12  fill i32 data[0..4) <- 7 on scalar, cached\n"
+              "  12  fill i32 data[0..4) <- 7 on S, cached\n"
               "  13  evict data[0..64)\n"
               "  14  fence\n");
 }
@@ -67,7 +67,7 @@ TEST(PlanText, ALongInstructionDoesNotMoveTheColumnOfLines) {
     auto& reduce = std::get<Reduce>(plan.instructions[4].action);
     for (int i = 0; i < 20; ++i) reduce.src.push_back(reduce.src.front());
     const std::string text = to_text(plan);
-    EXPECT_NE(text.find("copy data[0..64) <- inp[0..64)                             line 2\n"),
+    EXPECT_NE(text.find("copy data[0..64) <- inp[0..64)                        line 2\n"),
               std::string::npos)
         << text;
 }
@@ -119,17 +119,17 @@ TEST(PlanText, OptionsAreIndependent) {
                                     {{kData, 0, 0, 64}, {kData, 1, 0, 64}, {kData, 2, 0, 64}}},
                              Pipe::vector, 0};
     EXPECT_EQ(to_text(reduce, plan, {.generation = 3}),
-              "reduce sum f32 out[0..64) <- data@0[0..64), data[0..64), data@2[0..64) on vector");
-    EXPECT_EQ(to_text(reduce, plan, {.brief = true}), "sum out <- data@0..2 on vector");
+              "reduce sum f32 out[0..64) <- data@0[0..64), data[0..64), data@2[0..64) on V");
+    EXPECT_EQ(to_text(reduce, plan, {.brief = true}), "sum out <- data@0..2 on V");
 }
 
 TEST(PlanText, FlagsOfCubeUnits) {
     const Plan plan = sample_plan();
     EXPECT_EQ(to_text({SetFlag{Pipe::cube_load, Pipe::cube, 1}, Pipe::none, 0}, plan),
-              "set_flag cube_load -> cube, event 1");
+              "set_flag MTE1 -> M, event 1");
     EXPECT_EQ(to_text({WaitFlag{Pipe::load, Pipe::cube_store, 7}, Pipe::none, 0}, plan),
-              "wait_flag load -> cube_store, event 7");
-    EXPECT_EQ(name(Pipe::all), "all");
+              "wait_flag MTE2 -> FIX, event 7");
+    EXPECT_EQ(name(Pipe::all), "ALL");
 }
 
 TEST(PlanText, LinesOfIncludedFilesAreNamedByTheirFile) {

@@ -214,14 +214,14 @@ TEST(PlanValidate, ValuesFitTheirCells) {
 
 TEST(PlanValidate, PipesAreLegal) {
     EXPECT_EQ(verdict(Copy{{kData, 1, 0, 64}, {kInp, 1, 0, 64}}, Pipe::all),
-              "copy data[0..64) <- inp[0..64) on all: data instructions run on one pipe");
+              "copy data[0..64) <- inp[0..64) on ALL: data instructions run on one pipe");
     EXPECT_EQ(verdict(Wait{Compare::ge, {kSig, 1, 0}, {1, 0}}, Pipe::vector),
-              "wait sig[0] >= 1 on vector: notify and wait run on the scalar pipe");
+              "wait sig[0] >= 1 on V: notify and wait run on the scalar pipe");
     EXPECT_EQ(verdict(Wait{Compare::ge, {kSig, 1, 0}, {1, 0}}, Pipe::scalar), "no error");
     EXPECT_EQ(verdict(SetFlag{Pipe::load, Pipe::load, 0}),
-              "set_flag load -> load, event 0: a flag goes from one pipe to another");
+              "set_flag MTE2 -> MTE2, event 0: a flag goes from one pipe to another");
     EXPECT_EQ(verdict(WaitFlag{Pipe::all, Pipe::load, 0}),
-              "wait_flag all -> load, event 0: a flag goes from one pipe to another");
+              "wait_flag ALL -> MTE2, event 0: a flag goes from one pipe to another");
     EXPECT_EQ(verdict(PipeBarrier{Pipe::none}),
               "pipe_barrier none: a barrier needs a pipe to drain");
 }
@@ -240,12 +240,12 @@ TEST(PlanValidate, CompletionIsLegal) {
     EXPECT_EQ(grouped(Fence{3}, 0), "no error");
     EXPECT_EQ(grouped(Evict{{kData, 1, 0, 64}}, 0, Pipe::scalar), "no error");
     EXPECT_EQ(grouped(copy, 3, Pipe::store),
-              "copy data@2[0..64) <- inp[0..64) on store, deferred #3: work that is deferred or "
+              "copy data@2[0..64) <- inp[0..64) on MTE3, deferred #3: work that is deferred or "
               "cached is issued by the scalar pipe");
     EXPECT_EQ(grouped(Notify{NotifyOp::set, {kSig, 2, 1}, {1, 1}}, 3),
               "notify sig[1]@2 = generation + 1, deferred #3: only work on data is deferred or "
               "cached");
-    EXPECT_EQ(grouped(Fence{}, 0, Pipe::store), "fence on store: a fence runs on the scalar pipe");
+    EXPECT_EQ(grouped(Fence{}, 0, Pipe::store), "fence on MTE3: a fence runs on the scalar pipe");
     EXPECT_EQ(grouped(Fence{kCached}, 0),
               "fence #65535: what is cached is no group: it is complete by a fence of group 0");
     EXPECT_EQ(grouped(Evict{{kTile, 1, 0, 64}}, 0), "evict tile[0..64): tile memory is not cached");

@@ -116,9 +116,9 @@ TEST_F(PtoStaleKernel, IsSeenWhateverItsHeadersAreCalled) {
     for (const std::string name : {"a#b.hpp", "a$b.hpp", "a b.hpp", "a\\b.hpp", "a:b.hpp"}) {
         const std::string path = kernel("#include \"" + name + "\"");
         header(name, "PIPE_V");
-        EXPECT_EQ(instruction(path), "pipe_barrier vector") << name;
+        EXPECT_EQ(instruction(path), "pipe_barrier V") << name;
         header(name, "PIPE_ALL");
-        EXPECT_EQ(instruction(path), "pipe_barrier all") << name;
+        EXPECT_EQ(instruction(path), "pipe_barrier ALL") << name;
     }
 }
 
@@ -128,18 +128,18 @@ TEST_F(PtoStaleKernel, IsSeenWhenAHeaderHidesAnother) {
     options.include_directories = {folder_.path() / "first", folder_.path() / "second"};
     std::filesystem::create_directory(folder_.path() / "first");
     header("second/steps.hpp", "PIPE_V");
-    EXPECT_EQ(instruction(path, options), "pipe_barrier vector");
+    EXPECT_EQ(instruction(path, options), "pipe_barrier V");
     header("first/steps.hpp", "PIPE_ALL");
-    EXPECT_EQ(instruction(path, options), "pipe_barrier all");
+    EXPECT_EQ(instruction(path, options), "pipe_barrier ALL");
 }
 
 TEST_F(PtoStaleKernel, IsSeenWhenAHeaderThatWasAskedForAppears) {
     const std::string path = kernel(
         "#if __has_include(\"steps.hpp\")\n#include \"steps.hpp\"\n#else\n"
         "inline constexpr pipe_t kPipe = PIPE_V;\n#endif");
-    EXPECT_EQ(instruction(path), "pipe_barrier vector");
+    EXPECT_EQ(instruction(path), "pipe_barrier V");
     header("steps.hpp", "PIPE_ALL");
-    EXPECT_EQ(instruction(path), "pipe_barrier all");
+    EXPECT_EQ(instruction(path), "pipe_barrier ALL");
 }
 
 TEST(PtoKernel, FindsIncludesAndDefinesOfTheCaller) {

@@ -101,12 +101,12 @@ TEST_F(PtoTask, BecomesOnePlanForEachRank) {
     const TracedTask traced =
         trace(program(kForward, {kNeighbour}), {usual({0, 1}), usual({0, 1})});
     EXPECT_THAT(texts(traced.plans[1]),
-                ElementsAre("copy tile[0..256) <- in[0..256) on load",
-                            "set_flag load -> store, event 0", "wait_flag load -> store, event 0",
-                            "copy window@0[256..512) <- tile[0..256) on store",
-                            "set_flag store -> load, event 0", "wait_flag store -> load, event 0",
-                            "pipe_barrier all", "notify signals[256]@0 += 1 on scalar",
-                            "wait signals[256] >= 1 on scalar"));
+                ElementsAre("copy tile[0..256) <- in[0..256) on MTE2",
+                            "set_flag MTE2 -> MTE3, event 0", "wait_flag MTE2 -> MTE3, event 0",
+                            "copy window@0[256..512) <- tile[0..256) on MTE3",
+                            "set_flag MTE3 -> MTE2, event 0", "wait_flag MTE3 -> MTE2, event 0",
+                            "pipe_barrier ALL", "notify signals[256]@0 += 1 on S",
+                            "wait signals[256] >= 1 on S"));
     EXPECT_THAT(traced.memory_of, ElementsAre(0, 1, 1));
     EXPECT_EQ(checked(traced.plans).verdict, Verdict::proved);
 }
@@ -116,9 +116,9 @@ TEST_F(PtoTask, KnowsTheRanksOfItsDomain) {
     const ChipProgram neighbour = program(kForward, {kNeighbour});
     const ChipTask task = usual({3, 0, 2});
     const TracedTask traced = trace(neighbour, {task, std::nullopt, task, task});
-    EXPECT_THAT(texts(traced.plans[3]), testing::Contains("notify signals[256]@0 += 1 on scalar"));
-    EXPECT_THAT(texts(traced.plans[0]), testing::Contains("notify signals[256]@2 += 1 on scalar"));
-    EXPECT_THAT(texts(traced.plans[2]), testing::Contains("notify signals[256]@3 += 1 on scalar"));
+    EXPECT_THAT(texts(traced.plans[3]), testing::Contains("notify signals[256]@0 += 1 on S"));
+    EXPECT_THAT(texts(traced.plans[0]), testing::Contains("notify signals[256]@2 += 1 on S"));
+    EXPECT_THAT(texts(traced.plans[2]), testing::Contains("notify signals[256]@3 += 1 on S"));
     EXPECT_TRUE(traced.plans[1].instructions.empty());
     EXPECT_EQ(checked(traced.plans).verdict, Verdict::proved);
 }
@@ -159,14 +159,53 @@ extern "C" void forward(const ChipTaskArgs& args) {
     const TracedTask traced = trace(program(shim, {store, store}), {task});
     EXPECT_THAT(
         texts(traced.plans[0]),
-        ElementsAre("copy tile[0..256) <- in[0..256) on load", "set_flag load -> store, event 0",
-                    "wait_flag load -> store, event 0", "copy out[0..256) <- tile[0..256) on store",
-                    "pipe_barrier all", "evict in[0..256) on scalar", "evict out[0..256) on scalar",
-                    "evict out2[0..256) on scalar", "fence on scalar",
-                    "copy tile[0..256) <- out[0..256) on load", "set_flag load -> store, event 0",
-                    "wait_flag load -> store, event 0",
-                    "copy out2[0..256) <- tile[0..256) on store"));
+        ElementsAre("copy tile[0..256) <- in[0..256) on MTE2", "set_flag MTE2 -> MTE3, event 0",
+                    "wait_flag MTE2 -> MTE3, event 0", "copy out[0..256) <- tile[0..256) on MTE3",
+                    "pipe_barrier ALL", "evict in[0..256) on S", "evict out[0..256) on S",
+                    "evict out2[0..256) on S", "fence on S",
+                    "copy tile[0..256) <- out[0..256) on MTE2", "set_flag MTE2 -> MTE3, event 0",
+                    "wait_flag MTE2 -> MTE3, event 0",
+                    "copy out2[0..256) <- tile[0..256) on MTE3"));
     EXPECT_EQ(checked(traced.plans).verdict, Verdict::proved);
+
+    // A tensor of the runtime's stands in the middle as well.
+    const std::string creating = R"(
+extern "C" void forward(const ChipTaskArgs& args) {
+    const uint32_t shape[] = {64};
+    TensorCreateInfo info(shape, 1);
+    CoreTaskArgs first;
+    first.add_input(args.tensor(0).ref());
+    first.add_output(info);
+    const TaskOutputTensors made = rt_submit_aiv_task(0, first);
+    CoreTaskArgsWithDeps<> second;
+    second.add_input(made.get_ref(0));
+    second.add_output(args.tensor(1).ref());
+    second.add_dep(made.task_id());
+    rt_submit_task({-1, 1, -1}, second);
+}
+)";
+    ChipTask shorter;
+    shorter.memories = {task.memories[0], task.memories[1]};
+    shorter.tensors = {tensor(0, {64}), tensor(1, {64})};
+    const TracedTask created = trace(program(creating, {store, store}), {shorter, std::nullopt});
+    EXPECT_THAT(created.created, ElementsAre(ElementsAre(256), ElementsAre(256)));
+    EXPECT_THAT(created.memory_of, ElementsAre(0, 1, 2));
+    EXPECT_EQ(texts(created.plans[0])[3], "copy created[0..256) <- tile[0..256) on MTE3");
+    EXPECT_EQ(texts(created.plans[0])[9], "copy tile[0..256) <- created[0..256) on MTE2");
+    EXPECT_EQ(checked(created.plans).verdict, Verdict::proved);
+    const std::string hasty = R"(
+extern "C" void forward(const ChipTaskArgs& args) {
+    const uint32_t shape[] = {2, 32};
+    const TaskOutputTensors made = alloc_tensors(TensorCreateInfo(shape, 2, DataType::FLOAT32));
+    CoreTaskArgs task;
+    task.add_input(made.get_ref(0));
+    task.add_output(args.tensor(1).ref());
+    rt_submit_aiv_task(0, task);
+}
+)";
+    const CheckReport unwritten = checked(trace(program(hasty, {store, store}), {shorter}).plans);
+    ASSERT_EQ(unwritten.verdict, Verdict::violated);
+    EXPECT_EQ(unwritten.violations[0].kind, ViolationKind::unwritten_read);
 
     const std::string lazy = R"(
     Tile<TileType::Vec, float, 1, 64> tile;
@@ -227,7 +266,7 @@ extern "C" void forward(const ChipStorageTaskArgs& args) {
     task.tensors = {matrix};
     task.scalars = {number(7), {TaskScalar::Kind::address, 1280, 1}};
     const TracedTask traced = trace(program(shim, {body}), {task});
-    EXPECT_THAT(texts(traced.plans[0]), ElementsAre("notify signals[320] += 1 on scalar"));
+    EXPECT_THAT(texts(traced.plans[0]), ElementsAre("notify signals[320] += 1 on S"));
 }
 
 // pipe_sync() makes the scalar unit wait for stores.
@@ -250,13 +289,12 @@ extern "C" void forward(const ChipTaskArgs& args) {
     const TracedTask traced = trace(program(shim, {body}), {task});
     const Plan& plan = traced.plans[0];
     ASSERT_EQ(plan.lane_count(), 3U);
-    EXPECT_THAT(
-        texts(plan),
-        ElementsAre("set_flag store -> scalar, event 7", "wait_flag store -> scalar, event 7",
-                    "notify signals[0] += 3 on scalar", "set_flag store -> scalar, event 7",
-                    "wait_flag store -> scalar, event 7", "notify signals[16] += 3 on scalar",
-                    "set_flag store -> scalar, event 7", "wait_flag store -> scalar, event 7",
-                    "notify signals[32] += 3 on scalar"));
+    EXPECT_THAT(texts(plan),
+                ElementsAre("set_flag MTE3 -> S, event 7", "wait_flag MTE3 -> S, event 7",
+                            "notify signals[0] += 3 on S", "set_flag MTE3 -> S, event 7",
+                            "wait_flag MTE3 -> S, event 7", "notify signals[16] += 3 on S",
+                            "set_flag MTE3 -> S, event 7", "wait_flag MTE3 -> S, event 7",
+                            "notify signals[32] += 3 on S"));
 }
 
 TEST_F(PtoTask, KeepsDataAndSignalsApart) {
@@ -306,10 +344,17 @@ TEST_F(PtoTask, RefusesWhatItCannotDo) {
     EXPECT_EQ(shim("task.add_scalar(1); task.add_input(args.tensor(0).ref());\n"
                    "rt_submit_aiv_task(0, task);"),
               "shim.cpp:5, rank 0: a tensor is added after a scalar");
-    EXPECT_EQ(shim("uint32_t n[] = {1}; TensorCreateInfo made(n, 1); task.add_output(made);\n"
-                   "rt_submit_aiv_task(0, task);"),
-              "shim.cpp:5, rank 0: the shim creates a tensor: this is not supported; pass one to "
-              "the task");
+    EXPECT_EQ(shim("uint32_t n[] = {1}; TensorCreateInfo made(n, 1); made.set_initial_value(1);"),
+              "shim.cpp:4, rank 0: a tensor that is created with a value is not supported; write "
+              "it with a kernel");
+    EXPECT_EQ(shim("uint32_t n[] = {1u << 31}; alloc_tensors(TensorCreateInfo(n, 1));"),
+              "shim.cpp:4, rank 0: a created tensor has 1 to 4294967296 bytes, found 8589934592");
+    EXPECT_EQ(shim("uint32_t n[] = {1};\n"
+                   "for (int i = 0; i < 65; ++i) alloc_tensors(TensorCreateInfo(n, 1));"),
+              "shim.cpp:5, rank 0: a shim creates at most 64 tensors");
+    EXPECT_EQ(shim("rt_submit_task({0, 0, -1}, task);"),
+              "shim.cpp:4, rank 0: several kernels in one task are not supported: expected "
+              "aiv0_kernel_id alone");
     EXPECT_EQ(shim("uint32_t i[] = {0}; get_tensor_data(args.tensor(0).ref(), 1, i);"),
               "shim.cpp:4, rank 0: not traceable: get_tensor_data reads what a tensor holds");
     EXPECT_EQ(shim("rt_report_fatal(PTO2_ERROR_EXPLICIT_ORCH_FATAL, \"no %d\", 3);"),

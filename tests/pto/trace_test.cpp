@@ -72,16 +72,14 @@ TEST_F(PtoTrace, WritesDownWhenThingsAreComplete) {
     dsb(DSB_UB);
     dcci(nullptr, ENTIRE_DATA_CACHE);
     dsb(DSB_ALL);)";
-    EXPECT_THAT(texts(body),
-                ElementsAre("copy window@1[0..256) <- in[32..288) on scalar, deferred #1",
-                            "copy out[0..256) <- window@1[0..256) on scalar, deferred #2",
-                            "fence #2 on scalar", "fence #1 on scalar",
-                            "fill f32 window[68..72) <- 2.5 on scalar, cached",
-                            "copy out[4..8) <- window[68..72) on scalar, cached",
-                            "evict window[64..128) on scalar", "fence on scalar",
-                            "evict in[0..1024) on scalar", "evict out[0..1024) on scalar",
-                            "evict window[0..1024) on scalar", "evict window@1[0..1024) on scalar",
-                            "fence on scalar"));
+    EXPECT_THAT(
+        texts(body),
+        ElementsAre("copy window@1[0..256) <- in[32..288) on S, deferred #1",
+                    "copy out[0..256) <- window@1[0..256) on S, deferred #2", "fence #2 on S",
+                    "fence #1 on S", "fill f32 window[68..72) <- 2.5 on S, cached",
+                    "copy out[4..8) <- window[68..72) on S, cached", "evict window[64..128) on S",
+                    "fence on S", "evict in[0..1024) on S", "evict out[0..1024) on S",
+                    "evict window[0..1024) on S", "evict window@1[0..1024) on S", "fence on S"));
 }
 
 TEST_F(PtoTrace, RefusesTransfersThatNobodyCanCarryOut) {
@@ -121,12 +119,11 @@ TEST_F(PtoTrace, WritesDownWhatEachRankDoes) {
     pipe_barrier(PIPE_ALL);
     TNOTIFY(Signal(remote(context, signals + 16 + me, 1 - me)), 5, NotifyOp::Set);
     TWAIT(Signal(signals + 16 + 1 - me), 5, WaitCmp::GT);)";
-    EXPECT_THAT(
-        texts(body, 1),
-        ElementsAre("copy tile[64..1088) <- in[0..1024) on load", "set_flag load -> store, event 3",
-                    "wait_flag load -> store, event 3",
-                    "copy window[0..1024) <- tile[64..1088) on store", "pipe_barrier all",
-                    "notify signals[17]@0 = 5 on scalar", "wait signals[16] > 5 on scalar"));
+    EXPECT_THAT(texts(body, 1),
+                ElementsAre("copy tile[64..1088) <- in[0..1024) on MTE2",
+                            "set_flag MTE2 -> MTE3, event 3", "wait_flag MTE2 -> MTE3, event 3",
+                            "copy window[0..1024) <- tile[64..1088) on MTE3", "pipe_barrier ALL",
+                            "notify signals[17]@0 = 5 on S", "wait signals[16] > 5 on S"));
     const Plan plan = plans(body)[0];
     EXPECT_EQ(plan.tile_bytes, 1088u);
     EXPECT_EQ(plan.instructions[0].line, static_cast<std::uint32_t>(kBodyLine + 9));
@@ -185,7 +182,7 @@ TEST_F(PtoTrace, CoresOfARankAreLanes) {
     EXPECT_EQ(right[0].lane_count(), 2u);
     EXPECT_EQ(right[0].tile_bytes, 512u);
     EXPECT_EQ(to_text(right[0].instructions[right[0].lane_begin(1) + 1], right[0]),
-              "copy tile[0..512) <- in[512..1024) on load");
+              "copy tile[0..512) <- in[512..1024) on MTE2");
     const CheckReport proved = check({{&right, nullptr, {}}});
     EXPECT_EQ(proved.verdict, Verdict::proved)
         << (proved.violations.empty() ? proved.bound : proved.violations[0].message);
@@ -217,13 +214,13 @@ TEST_F(PtoTrace, MovesRowsOneByOneUnlessTheyFollowEachOther) {
     EXPECT_THAT(
         texts(body),
         ElementsAre(
-            "copy tile[0..32) <- in[0..32) on load", "copy tile[32..64) <- in[64..96) on load",
-            "copy tile[64..96) <- in[128..160) on load", "copy tile[128..192) <- in[0..64) on load",
-            "copy tile[192..256) <- in[256..320) on load",
-            "copy tile[256..276) <- in[0..20) on load", "copy tile[288..308) <- in[32..52) on load",
-            "add_scalar f32 tile[128..256) <- tile[128..256), 1.5 on vector",
-            "add_scalar f32 tile[256..276) <- tile[256..276), 1.5 on vector",
-            "add_scalar f32 tile[288..308) <- tile[288..308), 1.5 on vector"));
+            "copy tile[0..32) <- in[0..32) on MTE2", "copy tile[32..64) <- in[64..96) on MTE2",
+            "copy tile[64..96) <- in[128..160) on MTE2", "copy tile[128..192) <- in[0..64) on MTE2",
+            "copy tile[192..256) <- in[256..320) on MTE2",
+            "copy tile[256..276) <- in[0..20) on MTE2", "copy tile[288..308) <- in[32..52) on MTE2",
+            "add_scalar f32 tile[128..256) <- tile[128..256), 1.5 on V",
+            "add_scalar f32 tile[256..276) <- tile[256..276), 1.5 on V",
+            "add_scalar f32 tile[288..308) <- tile[288..308), 1.5 on V"));
     const Plan plan = plans(body)[0];
     std::vector<bool> joined;
     for (const Instruction& instruction : plan.instructions) joined.push_back(instruction.joined);
@@ -248,18 +245,17 @@ TEST_F(PtoTrace, HasEveryVectorInstruction) {
     TEXPANDS(a, 0.25f);
     TCVT(narrow, c);
     TROWSUM(sums, c, b);)"),
-        ElementsAre("reduce sum f32 tile[128..192) <- tile[0..64), tile[64..128) on vector",
-                    "reduce prod f32 tile[128..192) <- tile[0..64), tile[64..128) on vector",
-                    "reduce max f32 tile[128..192) <- tile[128..192), tile[0..64) on vector",
-                    "reduce min f32 tile[128..192) <- tile[128..192), tile[0..64) on vector",
-                    "mul_scalar f32 tile[128..192) <- tile[128..192), -2 on vector",
-                    "copy tile[64..128) <- tile[0..64) on vector",
-                    "fill f32 tile[0..64) <- 0.25 on vector",
-                    "convert f16 tile[192..208) <- f32 tile[128..160) on vector",
-                    "convert f16 tile[224..240) <- f32 tile[160..192) on vector",
-                    "clobber f32 tile[64..128) <- anything on vector",
-                    "row_sum f32 tile[256..260) <- tile[128..160) on vector",
-                    "row_sum f32 tile[288..292) <- tile[160..192) on vector"));
+        ElementsAre("reduce sum f32 tile[128..192) <- tile[0..64), tile[64..128) on V",
+                    "reduce prod f32 tile[128..192) <- tile[0..64), tile[64..128) on V",
+                    "reduce max f32 tile[128..192) <- tile[128..192), tile[0..64) on V",
+                    "reduce min f32 tile[128..192) <- tile[128..192), tile[0..64) on V",
+                    "mul_scalar f32 tile[128..192) <- tile[128..192), -2 on V",
+                    "copy tile[64..128) <- tile[0..64) on V", "fill f32 tile[0..64) <- 0.25 on V",
+                    "convert f16 tile[192..208) <- f32 tile[128..160) on V",
+                    "convert f16 tile[224..240) <- f32 tile[160..192) on V",
+                    "clobber f32 tile[64..128) <- anything on V",
+                    "row_sum f32 tile[256..260) <- tile[128..160) on V",
+                    "row_sum f32 tile[288..292) <- tile[160..192) on V"));
 }
 
 TEST_F(PtoTrace, PutsInPiecesThroughTheTile) {
@@ -270,14 +266,14 @@ TEST_F(PtoTrace, PutsInPiecesThroughTheTile) {
     Tile<TileType::Vec, float, 1, 16> tile;
     TASSIGN(tile, 0);
     TPUT<AtomicType::AtomicAdd>(Memory(remote(context, window, 1)), Memory(pointer<float>(args[0])), tile);)"),
-                ElementsAre("copy tile[0..64) <- in[0..64) on load",
-                            "set_flag load -> store, event 0", "wait_flag load -> store, event 0",
-                            "accumulate f32 window@1[0..64) <- tile[0..64) on store",
-                            "set_flag store -> load, event 0", "wait_flag store -> load, event 0",
-                            "copy tile[0..32) <- in[64..96) on load",
-                            "set_flag load -> store, event 0", "wait_flag load -> store, event 0",
-                            "accumulate f32 window@1[64..96) <- tile[0..32) on store",
-                            "set_flag store -> load, event 0", "wait_flag store -> load, event 0"));
+                ElementsAre("copy tile[0..64) <- in[0..64) on MTE2",
+                            "set_flag MTE2 -> MTE3, event 0", "wait_flag MTE2 -> MTE3, event 0",
+                            "accumulate f32 window@1[0..64) <- tile[0..64) on MTE3",
+                            "set_flag MTE3 -> MTE2, event 0", "wait_flag MTE3 -> MTE2, event 0",
+                            "copy tile[0..32) <- in[64..96) on MTE2",
+                            "set_flag MTE2 -> MTE3, event 0", "wait_flag MTE2 -> MTE3, event 0",
+                            "accumulate f32 window@1[64..96) <- tile[0..32) on MTE3",
+                            "set_flag MTE3 -> MTE2, event 0", "wait_flag MTE3 -> MTE2, event 0"));
 }
 
 TEST_F(PtoTrace, LetsSignalsGrowWithTheGeneration) {
@@ -286,8 +282,8 @@ TEST_F(PtoTrace, LetsSignalsGrowWithTheGeneration) {
     auto* signals = reinterpret_cast<int32_t*>(window + 256);
     TNOTIFY(Signal(signals), static_cast<int32_t>(args[5]) * 3 + 1, NotifyOp::Set);
     TWAIT(Signal(signals), static_cast<int32_t>(args[5]) * 3 - 2, WaitCmp::GE);)";
-    EXPECT_THAT(texts(body), ElementsAre("notify signals[0] = 3*generation + 1 on scalar",
-                                         "wait signals[0] >= 3*generation - 2 on scalar"));
+    EXPECT_THAT(texts(body), ElementsAre("notify signals[0] = 3*generation + 1 on S",
+                                         "wait signals[0] >= 3*generation - 2 on S"));
     EXPECT_THAT(plans(body)[0].advance, ElementsAre(0, 0, 0, 1));
 }
 

@@ -122,6 +122,62 @@ def test_started_and_prepared():
     peal.spawn(3, body)
 
 
+def test_messages():
+    def body(comm):
+        rank, nranks = comm.rank, comm.nranks
+        right, left = (rank + 1) % nranks, (rank - 1) % nranks
+        mine, theirs = np.full(5, float(rank)), np.empty(5)
+        found = [comm.sendrecv(mine, right, theirs, left)[0]]
+        assert found[0] == theirs[4] == left
+        if rank == 0:
+            for peer in range(1, nranks):
+                comm.send(np.arange(peer, dtype="i4"), to=peer)
+                comm.send(bytearray(b"second"), to=peer)
+        else:
+            first, second = np.empty(rank, "i4"), np.empty(6, "u1")
+            assert comm.recv(first, source=0) is first
+            comm.recv(second, 0)
+            assert (first.tolist(), second.tobytes()) == (list(range(rank)), b"second")
+        # A large one waits for its receiver: started, everybody can begin with sending.
+        large, got = np.full(1 << 18, rank, "f8"), np.empty(1 << 18)
+        pending = [comm.start_recv(got, left), comm.start_send(large, right)]
+        for each in pending:
+            each.wait()
+        assert (got == left).all()
+        both = comm.start_sendrecv(mine, left, theirs, right)
+        while not both.test():
+            pass
+        assert theirs[0] == right
+        # With both neighbours at once, of which one only listens.
+        around = np.empty((2, 3), "f4")
+        own = np.full(3, rank, "f4")
+        comm.exchange([(right, own, None), (left, None, around[0])])
+        comm.start_exchange([(right, own, around[1]), (left, own, np.empty(3, "f4"))]).wait()
+        return around[:, 0].tolist()
+
+    for ranks in (3, 4):
+        assert peal.spawn(ranks, body) == [[(r - 1) % ranks, (r + 1) % ranks] for r in range(ranks)]
+
+
+def test_wrong_messages():
+    def body(comm):
+        words = []
+        for call in (
+            lambda: comm.send(np.zeros((4, 4))[:, 0], 1 - comm.rank),
+            lambda: comm.recv(bytes(4), 1 - comm.rank),
+            lambda: comm.send(np.zeros(1), 2),
+            lambda: comm.exchange([(1, np.zeros(1))]),
+        ):
+            with pytest.raises(peal.Error) as caught:
+                call()
+            words.append(str(caught.value))
+        return words
+
+    for words in peal.spawn(2, body):
+        assert words[0].startswith("send: buffer: ") and words[1].startswith("recv: buffer: ")
+        assert "2" in words[2] and words[3].startswith("exchange: neighbour 0: expected (rank, sent, received), found (1, ")
+
+
 def test_windows_are_arrays():
     def body(comm):
         for dtype in ["f16", "bf16", np.float32, "i64", "u8"]:
@@ -366,11 +422,13 @@ def test_a_program_that_dies_takes_its_ranks_with_it():
 
 
 @pytest.mark.parametrize("what", ["comm.barrier()", "comm.start_barrier().wait()", "comm.window(4)",
-                                  "comm.prepare_barrier().run()", "comm.split(0)"])
+                                  "comm.prepare_barrier().run()", "comm.split(0)",
+                                  # between start and wait: the call is let go while Ctrl-C goes by
+                                  "comm.start_barrier().wait(signal.raise_signal(signal.SIGINT))"])
 def test_ctrl_c_interrupts_a_wait(what):
     program = subprocess.Popen(
         [sys.executable, "-c",
-         "import peal, os\n"
+         "import peal, os, signal\n"
          "reading, writing = os.pipe()\n"
          "def body(comm):\n"
          "    if comm.rank == 1:\n"
@@ -387,7 +445,9 @@ def test_ctrl_c_interrupts_a_wait(what):
          "        return 'interrupted'\n"
          "print(peal.spawn(2, body))\n"],
         stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-    os.kill(int(program.stdout.readline()), signal.SIGINT)
+    rank_0 = int(program.stdout.readline())
+    if "raise_signal" not in what:
+        os.kill(rank_0, signal.SIGINT)
     out, err = program.communicate(timeout=60)
     assert program.returncode == 0, err
     # As the signal came in the wait, or just before it; tests/comm has the first for sure.

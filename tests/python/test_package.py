@@ -49,6 +49,9 @@ def test_stubs_have_the_arguments_that_functions_have():
                     flat = re.sub(r"\[[^\[\]]*\]", "", flat)
                 yield [re.match(r"\*{0,2}(\w+)", part.strip()).group(1) for part in flat.split(",") if part.strip()]
 
+    tree = ast.parse((PACKAGE / "_peal.pyi").read_text()).body
+    stubbed = {node.name for node in tree if isinstance(node, (ast.ClassDef, ast.FunctionDef))}
+    assert stubbed == {name for name, value in vars(_peal).items() if not name.startswith("_") and callable(value)}
     checked = 0
     for name, value in vars(_peal).items():
         members = vars(value) if isinstance(value, type) else {name: value}

@@ -4,7 +4,9 @@
 #include <algorithm>
 #include <fstream>
 #include <iterator>
+#include <set>
 #include <sstream>
+#include <stdexcept>
 
 #include "plan/compile_rank.hpp"
 
@@ -30,7 +32,10 @@ std::optional<Collective> collective_of(const std::string& line, int nranks) {
     read(from, collective.op);
     from >> collective.count >> collective.root;
     read(from, collective.placement);
-    from >> collective.stage_bytes;
+    std::size_t hosts = 0;
+    from >> collective.stage_bytes >> collective.sets >> collective.lanes >> hosts;
+    collective.hosts.resize(hosts);
+    for (std::int64_t& host : collective.hosts) from >> host;
     using Counts = std::istream_iterator<std::int64_t>;
     std::vector<std::int64_t> tables{Counts(from), Counts()};  // as many as there are, in a row
     const auto take = [&](std::vector<std::int64_t>& table) {
@@ -63,6 +68,42 @@ PlanSet read_set(const fs::path& file) {
     return set;
 }
 
+Held held_of(const std::string& line) {
+    using enum Held::What;
+    const std::size_t space = line.find(' ');
+    for (const Held::What what : {input, zeros, fresh}) {
+        if (name(what) == line.substr(0, space)) return {line.substr(space + 1), what};
+    }
+    throw std::runtime_error("a record of runs: a window that holds '" + line + "'");
+}
+
+PlanSequence read_sequence(const fs::path& file) {
+    std::ifstream from(file);
+    PlanSequence sequence;
+    std::string times, order;
+    std::size_t calls = 0;
+    from >> times >> order >> calls;
+    sequence.is_once = times == "once";
+    sequence.is_free = order == "free";
+    std::string line;
+    const auto next_line = [&] {
+        std::getline(from, line);
+        return line;
+    };
+    for (std::size_t i = 0; i < calls; ++i) {
+        PlanSequence::Call& call = sequence.calls.emplace_back();
+        std::size_t names = 0, held = 0, length = 0;
+        from >> names >> held >> length;
+        next_line();
+        while (names-- > 0) call.memory.push_back(next_line());
+        while (held-- > 0) call.holds.push_back(held_of(next_line()));
+        std::string json(length, ' ');
+        from.read(json.data(), static_cast<std::streamsize>(length));
+        call.plans = plans_from_json(json);
+    }
+    return sequence;
+}
+
 }  // namespace
 
 std::vector<Plan> PlanSet::plans() const {
@@ -82,15 +123,21 @@ Runs read_runs(const fs::path& directory) {
         if (commands.find(what) == std::string::npos)
             commands += commands.empty() ? what.substr(1) : ";" + what;
     }
-    // Who carries plans out may know more of them than who makes them ready: what they are for, and
-    // that all ranks return from a call before the next.
+    // Who carries plans out may know more of them than who makes them ready: what they are for,
+    // what their windows hold, and that all ranks return from a call before the next.
     std::map<std::string, std::vector<PlanSet>> same_plans;
+    std::set<std::string> replaced;
     for (const auto& entry : fs::directory_iterator(directory)) {
         const std::string kind = entry.path().extension();
+        if (kind == ".sequence" || kind == ".instead") {
+            runs.sequences.push_back(read_sequence(entry.path()));
+        }
+        if (kind == ".instead") replaced.insert(entry.path().stem().stem());
         if (kind != ".free" && kind != ".together") continue;
         same_plans[entry.path().stem().stem()].push_back(read_set(entry.path()));
     }
     for (auto& [name, sets] : same_plans) {
+        if (replaced.contains(name)) continue;
         const auto is_known = [](const PlanSet& set) { return set.collective.has_value(); };
         const bool is_free =
             std::all_of(sets.begin(), sets.end(), [](const PlanSet& set) { return set.is_free; });

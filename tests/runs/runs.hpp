@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "peal/check.hpp"
 #include "peal/collective.hpp"
 #include "peal/compile.hpp"
 #include "peal/plan.hpp"
@@ -24,9 +25,22 @@ struct PlanSet {
     std::vector<Plan> plans() const;
 };
 
+// Calls one after the other, of plans of all ranks, and what they rely on.
+struct PlanSequence {
+    struct Call {
+        std::vector<Plan> plans;
+        std::vector<std::string> memory;
+        std::vector<Held> holds;
+    };
+    std::vector<Call> calls;
+    bool is_once = false;  // each time on zeroed windows and cells
+    bool is_free = false;  // of a set: see there
+};
+
 struct Runs {
     std::map<std::string, std::string> carried_out;  // by the plan's digest: what, and by whom
     std::vector<PlanSet> sets;
+    std::vector<PlanSequence> sequences;
 };
 Runs read_runs(const std::filesystem::path& directory);
 

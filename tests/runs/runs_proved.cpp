@@ -4,10 +4,12 @@
 //   runs_proved RUNS              begins: the directory is there, and empty
 //   runs_proved RUNS NOT_PROVED   ends: each plan that was carried out is proved
 //
-// A plan is proved as one of a set, the plans of all ranks: three calls in a row, in the order in
-// which the engine makes calls, with the results of the collective if it is known to be one.
-// NOT_PROVED lists the kernels that tests carry out although they are wrong, each with the reason:
-// "kernel", or "kernel@word" for those that a command with that word carries out.
+// A plan is proved as one of a set, the plans of all ranks: any number of calls, or three in a row,
+// in the order in which the engine makes calls, with the results of the collective if it is known
+// to be one. What relies on other calls before it, on zeroed windows or on what they hold is
+// written down as such a sequence, and proved as one. NOT_PROVED lists the kernels that tests carry
+// out although they are wrong, each with the reason: "kernel", or "kernel@word" for those that a
+// command with that word carries out.
 #include <algorithm>
 #include <atomic>
 #include <fstream>
@@ -37,18 +39,35 @@ std::set<std::string> read_exceptions(const std::string& file) {
     return kernels;
 }
 
-CheckReport check_in_order(const std::vector<Plan>& plans, const PlanSet& set) {
-    Meaning meaning;
-    if (set.collective) meaning = meaning_of(*set.collective, plans);
-    std::vector<CheckStage> stages = {{&plans, set.collective ? &meaning : nullptr, {}}};
-    CheckReport report = check(stages);
-    if (report.verdict == Verdict::proved || set.is_free) return report;
+CheckReport check_in_order(std::vector<CheckStage> stages, bool is_free, bool is_once) {
+    CheckOptions options;
+    if (is_once) {
+        options.calls = 1;
+        options.any_calls = false;
+    }
+    CheckReport report = check(stages, options);
+    if (report.verdict == Verdict::proved || is_free || is_once) return report;
     // All ranks have returned from a call before the next is made: as if they met.
     Collective barrier;
     barrier.kind = CollectiveKind::barrier;
-    const std::vector<Plan> meeting = compile(barrier, set.nranks);
+    const std::vector<Plan> meeting =
+        compile(barrier, static_cast<int>(stages.front().plans->size()));
     stages.push_back({&meeting, nullptr, {"the end of the call"}});
-    return check(stages);
+    return check(stages, options);
+}
+
+CheckReport check_in_order(const std::vector<Plan>& plans, const PlanSet& set) {
+    Meaning meaning;
+    if (set.collective) meaning = meaning_of(*set.collective, plans);
+    return check_in_order({{&plans, set.collective ? &meaning : nullptr, {}}}, set.is_free, false);
+}
+
+CheckReport check_in_order(const PlanSequence& sequence) {
+    std::vector<CheckStage> stages;
+    for (const PlanSequence::Call& call : sequence.calls) {
+        stages.push_back({&call.plans, nullptr, call.memory, call.holds});
+    }
+    return check_in_order(std::move(stages), sequence.is_free, sequence.is_once);
 }
 
 std::string why_not(const CheckReport& report) {
@@ -66,7 +85,7 @@ public:
     int judge() {
         std::vector<std::thread> threads;
         for (unsigned i = 0; i < std::max(1U, std::thread::hardware_concurrency()); ++i) {
-            threads.emplace_back([this] { judge_sets(); });
+            threads.emplace_back([this] { judge_all(); });
         }
         for (std::thread& thread : threads) thread.join();
         for (const auto& [digest, what] : runs_.carried_out) {
@@ -74,8 +93,8 @@ public:
                 complain(what, "nobody has named the plans of the other ranks");
             }
         }
-        fmt::print("{} plans were carried out, of {} sets\n", runs_.carried_out.size(),
-                   runs_.sets.size());
+        fmt::print("{} plans were carried out, of {} sets and {} sequences\n",
+                   runs_.carried_out.size(), runs_.sets.size(), runs_.sequences.size());
         return complaints_;
     }
 
@@ -89,27 +108,49 @@ private:
         });
     }
 
-    void judge_sets() {
-        for (std::size_t i = next_++; i < runs_.sets.size(); i = next_++) {
-            const PlanSet& set = runs_.sets[i];
+    void judge_all() {
+        const std::size_t sets = runs_.sets.size();
+        const std::size_t all = sets + runs_.sequences.size();
+        for (std::size_t i = next_++; i < all; i = next_++) {
             try {
-                judge(set, set.plans());
+                if (i < sets) {
+                    judge(runs_.sets[i], runs_.sets[i].plans());
+                } else {
+                    judge(runs_.sequences[i - sets]);
+                }
             } catch (const Error& error) {
-                complain(fmt::format("a set of {} plans", set.nranks), error.what());
+                complain(i < sets ? "a set of plans" : "a sequence of plans", error.what());
             }
         }
     }
 
     void judge(const PlanSet& set, const std::vector<Plan>& plans) {
         std::set<std::string> carried_out;
+        add_carried_out(plans, carried_out);
+        judge(std::move(carried_out), [&] { return check_in_order(plans, set); });
+    }
+
+    void judge(const PlanSequence& sequence) {
+        std::set<std::string> carried_out;
+        for (const PlanSequence::Call& call : sequence.calls) {
+            add_carried_out(call.plans, carried_out);
+        }
+        judge(std::move(carried_out), [&] { return check_in_order(sequence); });
+    }
+
+    void add_carried_out(const std::vector<Plan>& plans, std::set<std::string>& digests) const {
         for (const Plan& plan : plans) {
             std::string digest = peal::digest(plan);
-            if (runs_.carried_out.count(digest)) carried_out.insert(std::move(digest));
+            if (runs_.carried_out.count(digest)) digests.insert(std::move(digest));
         }
+    }
+
+    template <class Check>
+    void judge(std::set<std::string> carried_out, const Check& check) {
         if (carried_out.empty()) return;
         const std::string& what = runs_.carried_out.at(*carried_out.begin());
         if (is_excepted(what)) return;
-        const CheckReport report = check_in_order(plans, set);
+        const CheckReport report = check();
         if (report.verdict != Verdict::proved) complain(what, why_not(report));
         const std::lock_guard lock(mutex_);
         judged_.merge(carried_out);

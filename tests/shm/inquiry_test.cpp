@@ -43,7 +43,7 @@ TEST(Inquiry, SaysOfEveryRankWhereItStands) {
     EXPECT_TRUE(is_awaited(*world, inquiry));
     answer(*world, 1, "in barrier");
     EXPECT_TRUE(is_awaited(*world, inquiry));
-    EXPECT_THAT(standings(*world, inquiry),
+    EXPECT_THAT(standings(*world, inquiry, 0, world->nranks()),
                 ::testing::MatchesRegex("who waits for whom:\n"
                                         "  rank 0: has not connected\n"
                                         "  rank 1: in barrier\n"

@@ -127,7 +127,8 @@ kernel who(out: inout i32[n], data: window i32[n], sig: window i32[nranks]) {
 TEST_P(Domains, KeepTheirContentsFromTaskToTask) {
     Worker worker = worker_of(1);
     const DeviceKernel store = kernel("kernel store(a: in i32[n], w: window i32[n, 1]) { w = a }");
-    const DeviceKernel fetch = kernel("kernel fetch(a: out i32[n], w: window i32[n, 1]) { a = w }");
+    const DeviceKernel fetch =
+        kernel("kernel fetch(a: out i32[n], w: window i32[n, 1]) { a = w }").holding({{"w"}});
     const Domain domain = worker.allocate_domain(
         {.name = "d", .windows = {{.name = "w", .element = Element::i32, .shape = {4, 1}}}});
     std::vector<std::int32_t> a = numbers(4, 3), b(4);

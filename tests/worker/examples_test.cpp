@@ -5,10 +5,10 @@
 
 #include <filesystem>
 #include <fstream>
-#include <regex>
 
 #include <nlohmann/json.hpp>
 
+#include "support/patterns.hpp"
 #include "worker/example.hpp"
 #include "worker/kit.hpp"
 
@@ -27,7 +27,7 @@ std::string lines_with_ranks(int nranks, const std::string& end) {
 
 // Sums are rounded in another order than the reference's.
 std::string without_differences(const std::string& text) {
-    return std::regex_replace(text, std::regex("difference [0-9.e-]+,"), "difference <small>,");
+    return peal::test::replaced(text, "difference [0-9.e-]+,", "difference <small>,");
 }
 
 class WorkerExamples : public ::testing::TestWithParam<int> {
@@ -82,12 +82,13 @@ TEST_P(WorkerExamples, FeedForwardIsWhatOneRankWouldCompute) {
 
 TEST_P(WorkerExamples, EveryTokenComesBackFromItsExpert) {
     const std::string out = without_differences(drive("experts").out);
-    const std::regex line(
+    const std::string line(
         "expert ([0-9]+) answered ([0-9]+) tokens; rank ([0-9]+): largest "
         "difference <small>, right\n");
     int lines = 0, tokens = 0;
-    for (std::sregex_iterator it(out.begin(), out.end(), line), end; it != end; ++it, ++lines) {
-        tokens += std::stoi((*it)[2]);
+    for (const std::vector<std::string>& match : peal::test::matches(out, line)) {
+        tokens += std::stoi(match[2]);
+        ++lines;
     }
     EXPECT_EQ(lines, GetParam()) << out;
     EXPECT_EQ(tokens, 24 * GetParam()) << out;

@@ -185,6 +185,82 @@ TEST(Proofs, EveryBuiltInCollectiveIsProvedOnEveryPlatform) {
     }
 }
 
+// A window that an earlier task has filled.
+TEST(Proofs, CountOnWhatWindowsHold) {
+    Worker worker({.ranks = 2, .engine = DeviceEngine::in_process, .check = true});
+    const DeviceKernel put =
+        kernel("kernel put_there(inp: in f32[n], data: window f32[n]) { data = inp }");
+    const DeviceKernel take =
+        kernel("kernel take(out: out f32[n], data: window f32[n]) { out = data }");
+    const Domain domain = worker.allocate_domain(
+        {.name = "d", .windows = {{.name = "data", .element = Element::f32, .shape = {4}}}});
+    std::vector<float> a = ramp(4, 1), out0(4), out1(4);
+    const auto submit = [&](const DeviceKernel& what, std::vector<float>& x,
+                            std::vector<float>& y) {
+        worker
+            .submit_group(what, domain, {{Tensor(x), domain["data"]}, {Tensor(y), domain["data"]}})
+            .wait();
+    };
+    submit(put, a, a);
+    EXPECT_THAT(message_of(Fault::wrong, [&] { submit(take, out0, out1); }),
+                ::testing::StartsWith("kernel take on 2 ranks is not proved: read of unwritten"));
+    submit(take.holding({{"data"}}), out0, out1);
+    EXPECT_EQ(out0, a);
+    EXPECT_EQ(message_of(Fault::usage, [&] { submit(take.holding({{"date"}}), out0, out1); }),
+              "kernel take: 'date' is said to hold input, but it has no such window");
+    ASSERT_EQ(worker.proofs().size(), 2U);
+    EXPECT_EQ(worker.proofs()[1].kernel, "take");
+    EXPECT_EQ(worker.proofs()[1].ranks, 2);
+    EXPECT_TRUE(worker.proofs()[1].any_calls);
+    EXPECT_TRUE(worker.proofs()[1].any_order);
+}
+
+// What is drained and not fenced is proved under one order of memory, and said to be.
+TEST(Proofs, SayUnderWhichOrder) {
+    const auto plans = [](bool is_fenced) {
+        std::vector<Plan> all(2);
+        for (std::int32_t me = 0; me < 2; ++me) {
+            Plan& plan = all[static_cast<std::size_t>(me)];
+            plan.kernel = is_fenced ? "fenced_put" : "drained_put";
+            plan.rank = me;
+            plan.nranks = 2;
+            plan.buffers = {{"inp", BufferKind::argument, Direction::in, Element::f32, 16, 0, 0},
+                            {"out", BufferKind::argument, Direction::out, Element::f32, 16, 0, 0},
+                            {"data", BufferKind::window, Direction::inout, Element::f32, 16, 0, 0},
+                            {"sig", BufferKind::signal, Direction::inout, Element::i32, 0, 1, 64}};
+            plan.advance = {0, 0, 0, 1};
+            const auto add = [&](Action action, Pipe pipe) {
+                plan.instructions.push_back({std::move(action), pipe, 0});
+            };
+            add(Copy{{2, 1 - me, 0, 16}, {0, me, 0, 16}}, Pipe::store);
+            add(PipeBarrier{Pipe::all}, Pipe::none);
+            if (is_fenced) add(Fence{}, Pipe::none);
+            add(Notify{NotifyOp::set, {3, 1 - me, 0}, {1, 1}}, Pipe::none);
+            add(Wait{Compare::ge, {3, me, 0}, {1, 1}}, Pipe::none);
+            add(Copy{{1, me, 0, 16}, {2, me, 0, 16}}, Pipe::store);
+        }
+        return all;
+    };
+    for (const bool is_fenced : {false, true}) {
+        Worker worker({.ranks = 2, .engine = DeviceEngine::in_process, .check = true});
+        const DeviceKernel put(plans(is_fenced));
+        const Domain domain = worker.allocate_domain({.name = "d", .windows = put.windows(2)});
+        std::vector<std::vector<float>> in(2, ramp(4, 1)), out(2, std::vector<float>(4));
+        worker
+            .submit_group(put, domain,
+                          per_rank(2,
+                                   [&](int r) {
+                                       const auto rank = static_cast<std::size_t>(r);
+                                       return Arguments{Tensor(in[rank]), Tensor(out[rank]),
+                                                        domain["data"], domain["sig"]};
+                                   }))
+            .wait();
+        EXPECT_EQ(out, in);
+        ASSERT_EQ(worker.proofs().size(), 1U);
+        EXPECT_EQ(worker.proofs()[0].any_order, is_fenced);
+    }
+}
+
 TEST(Proofs, AKernelIsProvedOnce) {
     const peal::test::TemporaryCache cache;
     const auto prove = [](const char* platform) {

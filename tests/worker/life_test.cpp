@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // How workers come and go, and that nothing is left of them.
 #include <atomic>
+#include <future>
 #include <optional>
 #include <thread>
 
@@ -103,18 +104,57 @@ TEST_P(Life, CloseGivesUpAtItsDeadline) {
     const Domain domain = worker.allocate_domain(
         {.name = "d", .windows = {{.name = "sig", .element = Element::i32, .cells = 1}}});
     const Task held = worker.submit(wait_kernel(), 0, {domain["sig"]});
-    std::thread closer([&] { worker.close(); });
+    const std::string left =
+        "task 1 'host' is a host task that has not returned within 20 ms; the worker is closed "
+        "without it, and its thread goes on";
+    EXPECT_EQ(message_of(Fault::wrong, [&] { worker.close(); }), left);
+    EXPECT_EQ(worker.state(), WorkerState::closed);
+    EXPECT_EQ(message_of(Fault::wrong, [&] { worker.close(); }), left);
     EXPECT_EQ(message_of(Fault::wrong, [&] { held.wait(); }),
               "task 3 'hold' was ended: the worker was closed");
     EXPECT_EQ(host.state(), TaskState::running);  // it cannot be ended
     EXPECT_EQ(next.state(), TaskState::waiting);  // and uses what `next` reads
     open = true;
     open.notify_all();
-    closer.join();
+    host.wait();
     EXPECT_EQ(message_of(Fault::wrong, [&] { next.wait(); }),
               "task 2 'add' was not run: the worker was closed");
-    EXPECT_EQ(worker.state(), WorkerState::closed);
-    EXPECT_EQ(host.state(), TaskState::done);
+    worker.close();
+}
+
+// Its thread has the scheduler and the memory of tensors until it returns.
+TEST_P(Life, AHostTaskMayOutliveItsWorker) {
+    std::promise<void> opens;
+    std::promise<std::int32_t> seen;
+    Task host;
+    {
+        Worker worker(
+            {.ranks = 1, .engine = GetParam(), .close_deadline = std::chrono::milliseconds(20)});
+        const Tensor tensor = worker.alloc<std::int32_t>(0, {4});
+        host = worker.submit_host(
+            [&, tensor] {
+                opens.get_future().wait();
+                seen.set_value(tensor.span<std::int32_t>()[0]);
+            },
+            {inout(tensor)});
+        testing::internal::CaptureStderr();
+    }
+    EXPECT_EQ(testing::internal::GetCapturedStderr(),
+              "peal: task 1 'host' is a host task that has not returned within 20 ms; the worker "
+              "is closed without it, and its thread goes on\n");
+    EXPECT_EQ(host.state(), TaskState::running);
+    opens.set_value();
+    host.wait();
+    EXPECT_EQ(seen.get_future().get(), 0);
+}
+
+TEST(EmptyTask, IsOverAndHasNoNumber) {
+    const Task task;
+    EXPECT_EQ(task.id(), 0U);
+    EXPECT_EQ(task.name(), "");
+    EXPECT_TRUE(task.is_over());
+    EXPECT_EQ(task.state(), TaskState::done);
+    task.wait();
 }
 
 TEST_P(Life, CloseFromAHostTask) {

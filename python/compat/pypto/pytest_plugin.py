@@ -2,8 +2,8 @@
 """Options and fixtures that test files of this kind expect: `pytest -p pypto.pytest_plugin --device=0-3`."""
 
 import pytest
+from peal import _layers
 
-from ._peal.verdicts import last_line
 from .runtime import RunConfig
 
 PLATFORMS = ("a2a3", "a2a3sim", "a5", "a5sim")
@@ -71,6 +71,6 @@ def _program_build_directory(tmp_path, monkeypatch):
 
 
 def pytest_terminal_summary(terminalreporter):
-    line = last_line()
+    line = _layers.closing_line()
     if line:
         terminalreporter.write_line(line)

@@ -6,9 +6,9 @@ import math
 from multiprocessing import shared_memory
 
 import peal
-from peal import _peal
+from peal import _layers, _peal
 
-from ._peal import arrays, binaries, verdicts
+from ._peal import arrays, binaries
 from ._peal.missing import missing as _missing
 from ._peal.orchestrator import Orchestrator, bytes_of_shape, host_range
 from .buffer import AccessMode, AddressSpace, BackendKind, Buffer
@@ -126,7 +126,7 @@ class Worker:
             for handle in self._handles:
                 self._expect_place(handle)
             if self._device_ids:
-                self._driver = _peal.Driver(self._device_ids, self._platform, verdicts.check_mode())
+                self._driver = _peal.Driver(self._device_ids, self._platform, _layers.check_mode())
         except peal.Error as error:
             self._state = "failed"
             raise RuntimeError(str(error)) from error
@@ -142,7 +142,6 @@ class Worker:
             return
         self._state = "closed"
         if self._driver is not None:
-            verdicts.add(self._driver.summary)
             self._driver.close()
             self._driver = None
         for buffer in list(self._buffers):
@@ -187,10 +186,14 @@ class Worker:
         return RunHandle(None)
 
     def _run_driver(self):
+        before = self._driver.summary
         try:
             self._driver.run()
         except peal.Error as error:
             raise RuntimeError(str(error)) from error
+        finally:
+            for verdict, was, now in zip(("proved", "refuted", "undecided"), before, self._driver.summary):
+                _layers.count(verdict, now - was)
 
     # ------------------------------------------------------------------------ memory
 

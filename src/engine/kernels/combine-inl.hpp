@@ -51,11 +51,19 @@ HWY_INLINE hn::Vec<D> Smaller(D /*d*/, hn::Vec<D> a, hn::Vec<D> b) {
     return hn::Or(hn::IfThenElse(hn::Lt(a, b), a, b), hn::IfThenElse(hn::Lt(b, a), b, a));
 }
 
-struct Sum {
+// Operands are combined as they are.
+struct AsTheyAre {
     template <class D>
     static HWY_INLINE hn::Vec<D> Enter(D /*d*/, hn::Vec<D> v) {
         return v;
     }
+    template <class D>
+    static HWY_INLINE hn::Vec<D> Leave(D d, hn::Vec<D> v) {
+        return Canonical(d, v);
+    }
+};
+
+struct Sum : AsTheyAre {
     template <class D>
     static HWY_INLINE hn::Vec<D> Combine(D d, hn::Vec<D> a, hn::Vec<D> b) {
         if constexpr (kIsFloat<D>) {
@@ -65,17 +73,9 @@ struct Sum {
             return hn::BitCast(d, hn::Add(hn::BitCast(u, a), hn::BitCast(u, b)));
         }
     }
-    template <class D>
-    static HWY_INLINE hn::Vec<D> Leave(D d, hn::Vec<D> v) {
-        return Canonical(d, v);
-    }
 };
 
-struct Prod {
-    template <class D>
-    static HWY_INLINE hn::Vec<D> Enter(D /*d*/, hn::Vec<D> v) {
-        return v;
-    }
+struct Prod : AsTheyAre {
     template <class D>
     static HWY_INLINE hn::Vec<D> Combine(D d, hn::Vec<D> a, hn::Vec<D> b) {
         if constexpr (kIsFloat<D>) {
@@ -87,17 +87,9 @@ struct Prod {
             return hn::BitCast(d, hn::Mul(hn::BitCast(u, a), hn::BitCast(u, b)));
         }
     }
-    template <class D>
-    static HWY_INLINE hn::Vec<D> Leave(D d, hn::Vec<D> v) {
-        return Canonical(d, v);
-    }
 };
 
-struct Min {
-    template <class D>
-    static HWY_INLINE hn::Vec<D> Enter(D /*d*/, hn::Vec<D> v) {
-        return v;
-    }
+struct Min : AsTheyAre {
     template <class D>
     static HWY_INLINE hn::Vec<D> Combine(D d, hn::Vec<D> a, hn::Vec<D> b) {
         if constexpr (kIsFloat<D>) {
@@ -105,10 +97,6 @@ struct Min {
         } else {
             return hn::Min(a, b);
         }
-    }
-    template <class D>
-    static HWY_INLINE hn::Vec<D> Leave(D d, hn::Vec<D> v) {
-        return Canonical(d, v);
     }
 };
 

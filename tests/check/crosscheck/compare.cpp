@@ -212,6 +212,12 @@ private:
             complain("proved for any number of calls, but for {}: {}", more.calls,
                      text_of(kinds_of(later)));
         }
+        for (more.calls = 2; more.calls <= 3; ++more.calls) {  // before it may have settled
+            const CheckReport sooner = check(stages_, more);
+            if (sooner.verdict == Verdict::proved) continue;
+            complain("proved for any number of calls, but for {}: {}", more.calls,
+                     text_of(kinds_of(sooner)));
+        }
         for (int calls = program_.calls + 1; calls < kMostCalls; ++calls) {
             const std::optional<Truth> truth =
                 naive_check(stages_, calls, program_.order, kMostStates / 4);

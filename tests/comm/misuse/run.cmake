@@ -1,11 +1,11 @@
-# cmake -D COMPILER=<c++> -D FILE=<file.cpp> -D INCLUDE=<directory> -P run.cmake
+# cmake -D COMPILE=<command> -D FILE=<file.cpp> -P run.cmake
 #
 # Compiles a program that says in its second line what is to come of it: `compiles`, or the one
 # error that it must get. What surrounds that error must be short.
 set(most_lines 20)
 file(STRINGS ${FILE} head LIMIT_COUNT 2)
 list(GET head 1 wanted)
-execute_process(COMMAND ${COMPILER} -std=c++20 -Wall -Wextra -fsyntax-only -I ${INCLUDE} ${FILE}
+execute_process(COMMAND ${COMPILE} ${FILE}
                 OUTPUT_VARIABLE output ERROR_VARIABLE output RESULT_VARIABLE result)
 if(wanted MATCHES "^// compiles")
     if(NOT result EQUAL 0 OR output)

@@ -50,3 +50,10 @@ def zeros(shape, dtype, like):
 
         return torch.zeros(shape, dtype=getattr(torch, dtype.numpy or "bfloat16"))
     return numpy.zeros(shape, dtype=dtype.numpy or "uint16")
+
+
+def filled(shape, dtype, value, like):
+    made = zeros(shape, dtype, like)
+    if value:
+        made[...] = value
+    return made

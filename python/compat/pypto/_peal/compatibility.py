@@ -4,14 +4,24 @@
 import inspect
 import sys
 
-from . import dtypes, enums, emitting, nodes, parser, registry
 from .. import language  # noqa: F401: fills the registry
+from .. import runtime
+from . import dtypes, emitting, enums, flow, jit, nodes, parser, passes, prepared, registry
 from .compiled import IGNORED
 from .run_config import ACCEPTED
 from .stages import OPS as HOST_OPS
 
 BEGIN, END = "<!-- pypto: begin -->", "<!-- pypto: end -->"
 
+
+def listed(names):
+    return ", ".join(f"`{name}`" for name in names)
+
+
+def public(thing):
+    """The names of a class, an object of one, or a module that are meant for users."""
+    names = vars(thing if inspect.isclass(thing) or inspect.ismodule(thing) else type(thing))
+    return [name for name, value in sorted(names.items()) if name[0] != "_" and not inspect.ismodule(value)]
 
 
 def plain(function):
@@ -43,7 +53,7 @@ def ops():
 
 def text():
     kinds = ", ".join(f"`{d.name}`" for d in dtypes.ALL if d.peal)
-    loops = ", ".join(f"`{name}`" for name in parser.LOOPS)
+    loops = ", ".join(f"`{name}`" for name in flow.LOOPS)
     words = [
         f"`{cls.__name__}`"
         for cls in vars(enums).values()
@@ -64,10 +74,22 @@ def text():
         f"- Element types that memory may have: {kinds}.",
         f"- Loops: {loops}. Statements: {', '.join(statements)}.",
         f"- Enums: {', '.join(words)}.",
+        f"- Blocks: {listed(parser.CONTEXTS)}. Functions: {listed(f'pl.jit{w}' for w in ('', *(f'.{n}' for n in public(jit.jit))))}.",
+        f"- A prepared one, `DistributedWorker`, has {listed(public(prepared.DistributedWorker))}; a call under way has "
+        f"{listed(public(prepared._Call))}.",
+        f"- `pypto.runtime` has {listed(public(runtime))}.",
         f"- In a HOST function: {host}, subscripts, and dispatches `self.f(…, device=d)`.",
         f"- Keywords of `ir.compile` that are accepted and ignored: {', '.join(f'`{w}`' for w in sorted(IGNORED))}.",
         f"- Fields of `RunConfig` that are accepted and ignored: {', '.join(f'`{w}`' for w in sorted(ACCEPTED))}.",
         f"- Ops that a kernel may contain once it is read: {', '.join(f'`{w}`' for w in sorted({*emitting.OPS, *emitting.ELEMENTWISE}))}.",
+        "",
+        "### Passes",
+        "",
+        "`from pypto.pypto_core import passes`; `passes.NAME()(program)` is a program that prints, reads, compiles and runs like any other.",
+        "",
+        "| pass | of it |",
+        "| --- | --- |",
+        *(f"| `{name}` | {note} |" for name, (_, _, note) in passes.PASSES.items()),
         END,
     ]
     return "\n".join(lines)

@@ -10,8 +10,10 @@ import peal
 
 from . import arrays, nodes
 from .arithmetic import fold, solve
+from .device_memory import of_device
 from .enums import ParamDirection
 from .executable import Executable, shapes_of
+from .host_passes import checked_domains
 
 _workers = {}  # device numbers -> a worker that serves calls of any program
 
@@ -72,6 +74,7 @@ class DistributedCompiledProgram:
             raise ValueError(
                 f"program {program.name} has {len(hosts)} HOST orchestrators; Peal runs programs with exactly one"
             )
+        checked_domains(program)
         self.program, self.platform, self.config = program, platform, config
         self.function = hosts[0]
         self.output_dir = self.directory(output_dir)
@@ -112,6 +115,10 @@ class DistributedCompiledProgram:
         self.output_dir.mkdir(parents=True, exist_ok=True)
         for kernel in executable.kernels:
             (self.output_dir / f"{kernel.name}.peal").write_text(str(kernel.program))
+            for variant in kernel.collectives:
+                place = self.output_dir / "next_levels" / f"builtin.tensor.{variant}"
+                place.mkdir(parents=True, exist_ok=True)
+                (place / "kernel_config.py").write_text(f'"""A collective of the host: part of {kernel.name}.peal."""\n')
 
     @property
     def verdicts(self):
@@ -165,6 +172,8 @@ class DistributedCompiledProgram:
         return values, made
 
     def __call__(self, *args, config=None):
+        if any(of_device(a) for a in args):
+            raise TypeError("memory of a device belongs to a worker: call compiled.prepare(), and the worker that it returns")
         memory, made, executable = self.bind(args, True)
         worker = shared_worker(self.config.device_ids)
         run(worker, executable, executable.allocate(worker), memory)
@@ -200,12 +209,11 @@ class DistributedCompiledProgram:
         raise NotImplementedError("from_dir is not supported by Peal; docs/compatibility.md lists what is")
 
 
-def run(worker, executable, domains, memory, keep=False):
+def run(worker, executable, domains, memory):
     """One call, to its end. A worker that failed is not used again."""
     try:
-        for task in executable.submit(worker, domains, memory):
+        for task in executable.submit(worker, domains, memory, {}):
             task.wait()
     finally:
-        if not keep:
-            for domain in domains.values():
-                domain.release()
+        for domain in domains.values():
+            domain.release()

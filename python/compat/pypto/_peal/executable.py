@@ -2,22 +2,24 @@
 """A program for one number of devices and one set of shapes: kernels that are proved, and how a call hands them out."""
 
 import linecache
+from math import prod
 
 import peal
-from peal._peal import compile_program
+from peal._peal import compile_program, record_hosted
 
 from . import arrays, nodes, verdicts
 from .arithmetic import CompileError
+from .claims import claims_of
 from .enums import ParamDirection
-from .lowering import Lowering
-from .stages import HostRun
+from .host_passes import variant_of
+from .lowering import lowered
+from .stages import HostRun, Meeting, Stage, SubWork
 
 
 class Kernel:
     """One stage: its plans, and what its parameters are bound to."""
 
-    def __init__(self, program, stage, directions, filename, text):
-        lowering = Lowering.of(program, stage, directions)
+    def __init__(self, program, stage, lowering, filename, text):
         try:
             self.name, self.program = lowering.kernel(filename, text)
             tables = {p.name: p.source for p in lowering.params if p.kind == "table"}
@@ -26,8 +28,10 @@ class Kernel:
         except peal.ProgramError as error:
             raise CompileError(str(error)) from error
         self.devices = stage.devices
+        self.collectives = [variant_of(s.expr) for s in stage.steps if s.expr is not None]
         self.params = [p for p in lowering.params if p.kind != "table"]
-        self.device_kernel = peal.DeviceKernel(self.plans)
+        self.claims = claims_of(program, self.params, len(self.devices))
+        self.device_kernel = peal.DeviceKernel(self.plans).proved_in_runs()
         self.windows = self.device_kernel.windows(len(self.devices))
 
     def compiled(self, fuse=True):
@@ -64,22 +68,31 @@ class Executable:
             for p, d in zip(function.params, function.param_directions)
             if isinstance(p.type, nodes.TensorType)
         ]
-        stages = HostRun(program, function, world_size, shapes, scalars).stages()
-        self.kernels = [Kernel(program, stage, tensors, filename, text) for stage in stages]
+        host = HostRun(program, function, world_size, shapes, scalars)
+        stages = host.stages()
+        self.created = host.created
+        tensors += ["inout"] * len(self.created)
+        parts = [stage for stage in stages if isinstance(stage, Stage)]
+        self.kernels = [
+            Kernel(program, stage, lowering, filename, text)
+            for stage, lowering in zip(parts, lowered(program, parts, tensors))
+        ]
+        rest = iter(self.kernels)
+        self.steps = [next(rest) if isinstance(stage, Stage) else stage for stage in stages]
         self.domains = {}  # devices -> the windows that their kernels share
         for kernel in self.kernels:
             windows = self.domains.setdefault(tuple(kernel.devices), {})
             for window in kernel.windows:
                 known = windows.setdefault(window.name, window)
                 if (known.cells, list(known.shape)) != (window.cells, list(window.shape)):
-                    raise CompileError(
-                        f"window buffer '{window.name}' holds signals in one dispatch and data in another, with those of "
-                        "another domain in between, which is not supported"
-                    )
+                    raise CompileError(f"window '{window.name}' is not the same in all dispatches")
         self.verdicts = []
+        self.unrecorded = []  # what was proved together and has not run yet
         for devices in self.domains:
-            mine = [k for k in self.kernels if tuple(k.devices) == devices]
+            # What a turn of the host comes after is over on every device before what comes after it.
+            mine = [s for s in self.steps if not isinstance(s, Kernel) or tuple(s.devices) == devices]
             self.verdicts.append(verdicts.prove(mine, zeroed, filename))
+            self.unrecorded.append(([s.plans if isinstance(s, Kernel) else [] for s in mine], zeroed))
 
     def allocate(self, worker):
         """Windows, zeroed."""
@@ -88,12 +101,45 @@ class Executable:
             for devices, windows in self.domains.items()
         }
 
-    def submit(self, worker, domains, values):
-        tasks = []
-        for kernel in self.kernels:
-            domain = domains[tuple(kernel.devices)]
-            tasks.append(worker.submit_group(kernel.device_kernel, domain, kernel.arguments(domain, values)))
+    def unbound(self, bound):
+        """The first sub-worker that has nothing to run."""
+        names = (s.function for s in self.steps if isinstance(s, SubWork))
+        return next((f.name for f in names if f.requires_runtime_binding and f.name not in bound), None)
+
+    def submit(self, worker, domains, values, bound):
+        """One call. `bound` are functions in place of the program's own sub-workers: they get a list."""
+        if self.unbound(bound):
+            raise ValueError(f"sub-worker '{self.unbound(bound)}' must be bound: compiled.prepare(callbacks={{name: function}})")
+        while self.unrecorded:
+            record_hosted(*self.unrecorded.pop())
+        like = values[0] if values else None
+        values = [*values, *(arrays.filled(shape, dtype, value, like) for shape, dtype, value in self.created)]
+        tasks, after = [], []
+        for step in self.steps:
+            if isinstance(step, Kernel):
+                domain = domains[tuple(step.devices)]
+                tasks.append(worker.submit_group(step.device_kernel, domain, step.arguments(domain, values), after=after))
+            elif isinstance(step, Meeting):
+                after = list(tasks)
+            else:
+                tasks.append(worker.submit_host(sub_work(step, values, bound), name=step.function.name, after=list(tasks)))
+                after = [tasks[-1]]
         return tasks
+
+
+def sub_work(step, values, bound):
+    """What a sub-worker does in this call: on the memory of the arguments, where it is."""
+    args = []
+    for arg in step.args:
+        if isinstance(arg, int):
+            args.append(arg)
+        else:
+            count = prod(arg.shape)
+            args.append(values[arg.index].reshape(-1)[arg.offset : arg.offset + count].reshape(tuple(arg.shape)))
+    name = step.function.name
+    if name in bound:
+        return lambda: bound[name](args)
+    return lambda: step.function.python(*args)
 
 
 def shapes_of(function, values):

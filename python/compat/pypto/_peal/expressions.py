@@ -8,14 +8,13 @@ import types
 
 from ..language.parser.diagnostics import (
     InvalidOperationError,
-    ParserError,
     ParserSyntaxError,
     ParserTypeError,
     UndefinedVariableError,
     UnsupportedFeatureError,
 )
 from . import dtypes, nodes, registry
-from .enums import FunctionType, Level, Role
+from .enums import Role
 from .ops_local import wider
 from .unsupported import LIST
 
@@ -39,6 +38,16 @@ COMPARISONS = {
 }
 HOST_ONLY = ("pld.alloc_window_buffer", "pld.tensor.alloc_window_buffer", "pld.world_size", "pld.system.world_size")
 USABLE = (int, float, bool, str, list, tuple, dtypes.DataType, enum.Enum, nodes.DynVar, types.ModuleType)
+
+
+def difference(high, low):
+    """How many elements are between two indices."""
+    known = registry.constant(high), registry.constant(low)
+    if None not in known:
+        return nodes.ConstInt(known[0] - known[1], dtypes.INDEX)
+    if isinstance(high, nodes.Add) and str(high.left) == str(low) and registry.constant(high.right) is not None:
+        return high.right  # r:r + 1
+    return high if known[1] == 0 else nodes.BINARY["-"](high, low, dtypes.INDEX)
 
 
 class ExpressionParser:
@@ -107,6 +116,9 @@ class ExpressionParser:
     def value_Attribute(self, tree):
         name = self.written_name(tree)
         base = self.expression(tree.value)
+        if isinstance(getattr(base, "type", None), (nodes.TensorType, nodes.TileType)) and tree.attr in ("shape", "dtype"):
+            known = [d.value if isinstance(d, nodes.ConstInt) else d for d in base.type.shape]
+            return tuple(known) if tree.attr == "shape" else base.type.dtype
         if isinstance(base, nodes.Expr):
             raise UnsupportedFeatureError(f"attribute '{tree.attr}' of a value is not supported", self.span(tree))
         try:
@@ -192,19 +204,35 @@ class ExpressionParser:
         shape = base.type.shape
         if len(items) > len(shape):
             raise ParserTypeError(f"{len(items)} indices for {base.type}", self.span(tree))
-        if any(isinstance(item, ast.Slice) for item in items):
-            raise UnsupportedFeatureError("slices a:b are not supported; index leading dimensions", self.span(tree))
-        indices = []
-        for item in items:
-            index = self.value(item)
-            if registry.constant(index) is not None and registry.constant(index) < 0:
-                raise UnsupportedFeatureError("negative indices are not supported", self.span(item))
-            indices.append(index)
-        offsets = nodes.MakeTuple(indices, self.span(tree))
-        if len(items) == len(shape):
+        if not any(isinstance(item, ast.Slice) for item in items) and len(items) == len(shape):
+            offsets = nodes.MakeTuple([self.index(item) for item in items], self.span(tree))
             return self.op_call("pl.read", [base, offsets], {}, tree)
-        kind = type(base.type)(shape[len(items) :], base.type.dtype)
-        return nodes.Call(nodes.Op("tensor.slice"), [base, offsets], {}, kind, self.span(tree))
+        offsets, extent, dropped = self.part(items, shape)
+        return self.op_call("pl.slice", [base, extent, offsets], {"drop_dims": dropped}, tree)
+
+    def index(self, tree):
+        index = self.value(tree)
+        if registry.constant(index) is not None and registry.constant(index) < 0:
+            raise UnsupportedFeatureError("negative indices are not supported", self.span(tree))
+        return index
+
+    def part(self, items, shape):
+        """Where a subscript begins, how far it goes, and the dimensions that it drops."""
+        offsets, extent, dropped = [], [], []
+        for i, size in enumerate(shape):
+            item = items[i] if i < len(items) else ast.Slice()
+            if isinstance(item, ast.Slice):
+                if item.step is not None:
+                    raise UnsupportedFeatureError("steps in subscripts are not supported", self.span(item.step))
+                low = nodes.ConstInt(0, dtypes.INDEX) if item.lower is None else self.index(item.lower)
+                high = size if item.upper is None else self.index(item.upper)
+                offsets.append(low)
+                extent.append(difference(high, low))
+            else:
+                offsets.append(self.index(item))
+                extent.append(nodes.ConstInt(1, dtypes.INDEX))
+                dropped.append(i)
+        return offsets, extent, dropped
 
     # ---- calls
 
@@ -213,6 +241,8 @@ class ExpressionParser:
             base = tree.func.value
             if isinstance(base, ast.Name) and base.id == "self" and "self" not in self.scope:
                 return self.function_call(tree)
+        if isinstance(tree.func, ast.Name):
+            return self.bare_call(tree)
         name = self.written_name(tree)
         if name is None:
             return self.python_call(tree)
@@ -254,6 +284,10 @@ class ExpressionParser:
         if name in HOST_ONLY[:2] and "name" in keywords:
             raise ParserSyntaxError(f"{name}: the 'name' kwarg cannot be passed explicitly", self.span(tree))
 
+    def bare_call(self, tree):
+        """f(...): no function of the language is called like this."""
+        return self.python_call(tree)
+
     def python_call(self, tree):
         if isinstance(tree.func, ast.Attribute) and tree.func.attr in ("get_byte", "get_bit", "to_string"):
             base = self.expression(tree.func.value)
@@ -268,45 +302,37 @@ class ExpressionParser:
         callee = self.signatures.get(name)
         if callee is None:
             raise UndefinedVariableError(f"the program has no function '{name}'", self.span(tree))
+        return self.call_of(f"self.{name}", callee, [self.value(a) for a in tree.args], tree)
+
+    def call_of(self, written, callee, args, tree):
         attrs = {}
         for keyword in tree.keywords:
             if keyword.arg not in ("device", "attrs"):
-                raise ParserTypeError(f"self.{name}: unexpected keyword argument '{keyword.arg}'", self.span(tree))
+                raise ParserTypeError(f"{written}: unexpected keyword argument '{keyword.arg}'", self.span(tree))
             if keyword.arg == "device":
                 attrs["device"] = self.value(keyword.value)
         if "device" in attrs and callee.role != Role.Orchestrator:
-            raise ParserTypeError(f"'device' is for Orchestrator functions; {name} is {callee.func_type.name}", self.span(tree))
-        if len(tree.args) != len(callee.params):
-            raise ParserTypeError(f"self.{name} expects {len(callee.params)} argument(s), got {len(tree.args)}", self.span(tree))
-        args = [self.value(a) for a in tree.args]
+            raise ParserTypeError(f"'device' is for Orchestrator functions; {callee.name} is {callee.func_type.name}", self.span(tree))
+        if len(args) != len(callee.params):
+            raise ParserTypeError(f"{written} expects {len(callee.params)} argument(s), got {len(args)}", self.span(tree))
         for arg, param in zip(args, callee.params):
             wants_memory = isinstance(param.type, nodes.TensorType)
             fits = isinstance(arg.type, nodes.TensorType if wants_memory else nodes.ScalarType)
             if not fits and not isinstance(arg.type, nodes.UnknownType):
-                raise ParserTypeError(f"self.{name}: parameter '{param}' is {param.type}, found {arg.type}", self.span(tree))
-        call = nodes.Call(nodes.GlobalVar(name), args, {}, None, self.span(tree), attrs)
+                raise ParserTypeError(f"{written}: parameter '{param}' is {param.type}, found {arg.type}", self.span(tree))
+        call = nodes.Call(nodes.GlobalVar(callee.name), args, {}, None, self.span(tree), attrs)
         returned = callee.returned or []
         kinds = [args[i].type if i is not None else nodes.UnknownType() for i in returned]
         if len(kinds) == 1:
             call.type = kinds[0]
         elif kinds:
             call.type = nodes.TupleType(kinds)
-        call.aliases = [self.alias(args[i]) if i is not None else None for i in returned]
+        call.aliases = [registry.alias_of(args[i]) if i is not None else None for i in returned]
         return call
 
     # ---- which parameter of the function a value is the memory of
 
-    def alias(self, value):
-        if isinstance(value, (nodes.Var, nodes.TupleGetItemExpr)):
-            return getattr(value, "alias", None)
-        if not isinstance(value, nodes.Call):
-            return None
-        if isinstance(value.op, nodes.GlobalVar):
-            return value.aliases[0] if len(value.aliases) == 1 else None
-        memory = registry.RESULT.get(value.op.name)
-        return None if memory is None else self.alias(value.args[memory])
-
     def alias_list(self, value):
         if isinstance(value, nodes.Call) and isinstance(value.op, nodes.GlobalVar):
             return value.aliases
-        return [self.alias(value)]
+        return [registry.alias_of(value)]

@@ -20,29 +20,24 @@ class Param:
         self.name, self.var = name, ir.variable(name, type)
         self.direction, self.kind, self.source = direction, kind, source
         self.read_at = self.written_at = self.signal_at = None  # where it is first used as data, and as signals
+        self.members = None  # of a window that some ranks have: who they are
+        self.is_used = kind != "window" or source is None  # a buffer's window: once something is done with it
 
 
 class Lowering(Emitter):
-    def __init__(self, program, stage, directions, mirrored=frozenset()):
-        self.program, self.stage, self.directions, self.mirrored = program, stage, directions, mirrored
+    def __init__(self, program, stage, directions, mirrored):
+        self.program, self.stage, self.directions = program, stage, directions
+        self.mirrored = mirrored  # windows whose cells are memory, too
         super().__init__(len(stage.devices))
         self.params = []
         self.tensors, self.windows, self.collective_cells = {}, {}, {}
-        self.tables, self.mirrors = {}, {}
+        self.tables, self.mirrors, self.stages = {}, {}, {}
         for buffer in stage.buffers():
-            self.windows[id(buffer)] = self.window_param(buffer.name, buffer.dtype, buffer.elements, buffer)
-
-    @staticmethod
-    def of(program, stage, directions):
-        """With a mirror for each signal that is also read as data."""
-        mirrored = frozenset()
-        while True:
-            made = Lowering(program, stage, directions, mirrored)
-            made.lower()
-            found = made.read_signals()
-            if found <= mirrored:
-                return made
-            mirrored |= found
+            param = self.window_param(buffer.name, buffer.dtype, buffer.elements, buffer)
+            self.windows[id(buffer)] = param
+            if buffer.devices != set(stage.devices):
+                param.members = [stage.devices.index(d) for d in sorted(buffer.devices)]
+        self.names.taken |= stage.reserved
 
     def lower(self):
         self.name = self.fresh(self.program.name)
@@ -50,23 +45,9 @@ class Lowering(Emitter):
         for step in self.stage.steps:
             self.step(step, self.body)
 
-    def read_signals(self):
-        found = set()
-        for param in self.params:
-            if param.signal_at is None:
-                continue
-            if param.written_at is not None:
-                refuse(
-                    f"window buffer '{param.name}' holds signals ({param.signal_at}) and is written as data here, "
-                    "which is not supported: signals change by notify",
-                    param.written_at,
-                )
-            if param.read_at is not None:
-                found.add(param.name)
-        return found
-
     def kernel(self, filename, text):
         name, body = self.name, self.body
+        self.params = [p for p in self.params if p.is_used]
         params = [(p.var, p.direction) for p in self.params]
         made = ir.program(name, params, body, self.stage.steps[0].span.at(), filename, text)
         return name, made
@@ -94,22 +75,45 @@ class Lowering(Emitter):
             self.mirrors[param.name] = self.window_param(f"{param.name}_values", param.dtype, param.elements, None)
         return self.mirrors[param.name]
 
+    def staging(self, dtype, shape, span):
+        """Memory of the rank's own, with room for a tile of this shape."""
+        if not all(isinstance(size, int) for size in shape):
+            refuse("a tile with gaps between its rows needs a shape that is known; valid_shape may be smaller", span)
+        key = (dtype, prod(shape))
+        if key not in self.stages:
+            self.stages[key] = self.window_param(f"stage_{dtype.peal}_{prod(shape)}", dtype, prod(shape), None)
+        return self.stages[key].var
+
     def tensor(self, parts, span):
-        """One argument of each rank, as a parameter."""
-        key = tuple(p.key() if p is not None else None for p in parts)
+        """One argument of each rank, as a parameter. Ranks that are given theirs one by one share it, too."""
         first = next(p for p in parts if p is not None)
-        if key not in self.tensors:
-            elements = prod(first.shape)
-            if any(p is not None and prod(p.shape) != elements for p in parts):
-                refuse("ranks get tensors of different sizes, which is not supported", span)
-            if first.dtype.peal is None:
-                refuse(f"tensors of {first.dtype} are not supported", span)
+        elements = prod(first.shape)
+        if any(p is not None and prod(p.shape) != elements for p in parts):
+            refuse("ranks get tensors of different sizes, which is not supported", span)
+        if first.dtype.peal is None:
+            refuse(f"tensors of {first.dtype} are not supported", span)
+        key = (first.index, elements)
+        for param in self.tensors.setdefault(key, []):
+            if all(a is None or b is None or a.offset == b.offset for a, b in zip(param.source, parts)):
+                param.source = [a or b for a, b in zip(param.source, parts)]
+                break
+        else:
             kind = ir.memory_type("tensor", first.dtype.peal, [ir.integer(elements)])
             param = Param(self.fresh(first.name), kind, self.directions[first.index], "tensor", parts)
             param.elements, param.dtype = elements, first.dtype
-            self.tensors[key] = param
+            self.tensors[key].append(param)
             self.params.append(param)
-        return Memory(self.tensors[key], 0, list(first.shape), first.dtype)
+        return Memory(param, 0, list(first.shape), first.dtype)
+
+    def created(self, shape, dtype, span):
+        """Memory of each rank that nobody else sees."""
+        if not all(isinstance(size, int) for size in shape) or dtype.peal is None:
+            refuse(f"a tensor of {shape} {dtype} cannot be created here", span)
+        kind = ir.memory_type("tensor", dtype.peal, [ir.integer(prod(shape))])
+        param = Param(self.fresh("created"), kind, "inout", "tensor", [None] * self.nranks)
+        param.elements, param.dtype = prod(shape), dtype
+        self.params.append(param)
+        return Memory(param, 0, list(shape), dtype)
 
     def argument(self, parts, members, span):
         """What a parameter of a dispatched function is, from what each member passes."""
@@ -130,13 +134,17 @@ class Lowering(Emitter):
             return int(parts[0])
         if list(parts) == list(members):
             return ir.rank()
-        key = tuple(parts)
+        return self.looked_up(parts, ir.rank())
+
+    def looked_up(self, numbers, place):
+        """One of several numbers that are known."""
+        key = tuple(numbers)
         if key not in self.tables:
-            kind = ir.memory_type("table", "i64", [ir.integer(self.nranks)])
-            param = Param(self.fresh("given"), kind, "", "table", list(parts))
+            kind = ir.memory_type("table", "i64", [ir.integer(len(key))])
+            param = Param(self.fresh("given"), kind, "", "table", list(key))
             self.tables[key] = param
             self.params.append(param)
-        return ir.table_at(self.tables[key].var, [ir.rank()])
+        return ir.table_at(self.tables[key].var, [place])
 
     # ---- steps
 
@@ -189,6 +197,10 @@ class Lowering(Emitter):
             raise CompileError(f"parameter '{param}' is {param.type.dtype}, its argument {arg.dtype}", span)
         if prod(shape) > prod(arg.shape):
             raise CompileError(f"parameter '{param}' has shape {shape}, its argument {arg.shape}", span)
+        if shape == list(arg.shape):
+            return arg
+        if not arg.is_dense():
+            refuse(f"parameter '{param}' has shape {shape}, its argument is a part with gaps of shape {arg.shape}", span)
         return Memory(arg.param, arg.offset, shape, arg.dtype)
 
     # ---- statements
@@ -289,18 +301,20 @@ class Lowering(Emitter):
     def do_ForStmt(self, statement, after):
         start, stop = (self.whole(e, "a bound of a loop") for e in (statement.start, statement.stop))
         step = self.whole(statement.step, "the step of a loop")
+        if not isinstance(step, int) or step <= 0:
+            raise CompileError("the step of a loop must be a positive number that is known when the plan is made", statement.span)
         # Peal counts by one.
         hi = stop if step == 1 else self.floor_div(self.add(self.sub(stop, start), step - 1), step)
         lo = start if step == 1 else 0
         names = self.carried_names(statement, after)
-        saved = (dict(self.values), self.names_state())
+        saved = (dict(self.values), set(self.names.taken))
         fresh = [n for n in names if n not in self.values]
         if fresh:  # what is first defined inside needs a value for no rounds at all: learn its type
             with self.into([]):
                 self.round(statement, lo, hi, start, step, {}, after)
                 found = {n: self.values.get(n) for n in fresh}
             self.values = saved[0]
-            self.restore_names(saved[1])
+            self.names.taken = saved[1] | {p.name for p in self.params}  # memory that was made stays
             for name in fresh:
                 if isinstance(found[name], (Memory, Context)) or found[name] is None:
                     names.remove(name)
@@ -403,3 +417,20 @@ def merged_returns(a, b, span):
     if not same_values:
         refuse("the branches return different values, which is not supported", span)
     return a
+
+
+def lowered(program, stages, directions):
+    """The stages of a call, as kernels. A signal of a domain that some stage also reads or writes as data has a mirror in all."""
+    mirrored = {}
+    while True:
+        made = [Lowering(program, s, directions, mirrored.get(tuple(s.devices), frozenset())) for s in stages]
+        signals, data = {}, {}
+        for stage, lowering in zip(stages, made):
+            lowering.lower()
+            key = tuple(stage.devices)
+            signals.setdefault(key, set()).update(p.name for p in lowering.params if p.signal_at)
+            data.setdefault(key, set()).update(p.name for p in lowering.params if p.read_at or p.written_at)
+        found = {key: frozenset(signals[key] & data[key]) for key in signals}
+        if all(names <= mirrored.get(key, frozenset()) for key, names in found.items()):
+            return made
+        mirrored = {key: names | mirrored.get(key, frozenset()) for key, names in found.items()}

@@ -4,7 +4,7 @@
 import linecache
 
 from . import dtypes
-from .enums import ForKind, FunctionType, Level, ParamDirection, Role
+from .enums import AtomicType, Level, Role
 
 
 class Span:
@@ -336,10 +336,20 @@ class Call(Expr):
 
     def __str__(self):
         if self.op.name == "tensor.slice":
-            return f"{self.args[0]}{self.args[1]}"
+            dropped = f", drop_dims={self.kwargs['drop_dims']}" if self.kwargs["drop_dims"] else ""
+            return f"pl.tensor.slice({self.args[0]}, {self.args[2]}, {self.args[1]}{dropped})"
+        if self.op.name in ("pld.tile.put", "pld.tile.get"):
+            dst, peer, src, to, source, shape, *stages = self.args
+            named = f"dst_offsets={to}, src_offsets={source}, shape={shape}"
+            adds = ", atomic=pld.AtomicType.Add" if self.kwargs.get("atomic") is AtomicType.Add else ""
+            return f"{self.op.name}({', '.join(map(str, (dst, peer, src, *stages)))}, {named}{adds})"
+        if self.op.name in ("tile.create", "tensor.create"):
+            init = f", init_value={self.kwargs['init_value']}" if "init_value" in self.kwargs else ""
+            return f"pl.{self.op.name}({self.args[0]}, pl.{self.type.dtype.name}{init})"
         if self.op.name == "tile.full":
             return f"pl.tile.full({self.args[0]}, pl.{self.type.dtype.name}, {self.args[1]})"
-        named = [f"{k}={show_value(v)}" for k, v in {**self.kwargs, **self.attrs}.items()]
+        told = {k: v for k, v in self.kwargs.items() if v is not AtomicType.None_}
+        named = [f"{k}={show_value(v)}" for k, v in {**told, **self.attrs}.items()]
         called = f"self.{self.op.name}" if isinstance(self.op, GlobalVar) else spelled(self.op.name)
         return f"{called}({', '.join([*map(show_value, self.args), *named])})"
 
@@ -412,10 +422,15 @@ class Function:
         self.return_types, self.body, self.func_type = return_types, body, func_type
         self.level, self.role, self.span = level, role, span
         self.requires_runtime_binding = False
+        self.python = None  # of a sub-worker: what runs
         self.has_return_annotation = bool(return_types)
 
     def is_host(self):
         return self.level == Level.HOST and self.role == Role.Orchestrator
+
+    def is_sub_worker(self):
+        """Of the host: Python that runs between what devices do."""
+        return self.level == Level.HOST and self.role == Role.SubWorker
 
     def __str__(self):
         from .printing import print_function

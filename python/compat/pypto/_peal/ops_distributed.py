@@ -5,7 +5,7 @@ from math import prod
 
 from . import dtypes, nodes
 from .enums import AtomicType, NotifyOp, ReduceOp, WaitCmp
-from .ops_local import loaded, last_dims, valid_of
+from .ops_local import addition, last_dims, loaded, valid_of
 from .registry import (
     as_expr,
     constant,
@@ -133,16 +133,6 @@ def remote_load(target, peer, offsets, shape, valid_shape=None):
     )
 
 
-ADDED = (dtypes.FP32, dtypes.BF16, dtypes.FP16, dtypes.INT32, dtypes.INT16, dtypes.INT8)
-
-
-def atomic_operand(atomic, dtype):
-    member(atomic, AtomicType, "atomic")
-    if atomic == AtomicType.Add and dtype not in ADDED:
-        raise TypeError(f"atomic=Add requires an fp32/bf16/fp16/int32/int16/int8 dtype, found {dtype}")
-    return atomic
-
-
 def pushed(name, src, target, peer, offsets, atomic):
     window_operand(target, "target")
     shape = target.type.shape
@@ -158,10 +148,9 @@ def pushed(name, src, target, peer, offsets, atomic):
     if src.type.dtype != target.type.dtype:
         raise TypeError(f"element type of src is {src.type.dtype}, of target {target.type.dtype}")
     offsets = index_list(offsets, "offsets", len(shape))
-    extent = last_dims(offsets.elements, region, len(shape))
+    extent = last_dims(region, len(shape))
     require_room(lambda i: f"push exceeds the peer's target region in dimension {i}", offsets.elements, extent, shape)
-    atomic = atomic_operand(atomic, target.type.dtype)
-    return make(name, [src, target, peer_operand(peer), offsets], {"atomic": atomic})
+    return make(name, [src, target, peer_operand(peer), offsets], addition(atomic, target))
 
 
 @op("pld.tile.remote_store")
@@ -244,9 +233,8 @@ def put(
 ):
     window_operand(dst, "dst")
     memory(src, "src")
-    atomic = atomic_operand(atomic, dst.type.dtype)
     there, own, shape = region_operands(dst, src, dst_offsets, src_offsets, shape)
-    kwargs = {"atomic": atomic, **staging(shape, chunk_rows, chunk_cols, pipeline)}
+    kwargs = {**addition(atomic, dst), **staging(shape, chunk_rows, chunk_cols, pipeline)}
     return make("pld.tensor.put", [dst, peer_operand(peer), src, there, own, shape], kwargs)
 
 
@@ -259,6 +247,32 @@ def get(
     own, there, shape = region_operands(dst, src, dst_offsets, src_offsets, shape)
     kwargs = staging(shape, chunk_rows, chunk_cols, pipeline)
     return make("pld.tensor.get", [dst, peer_operand(peer), src, own, there, shape], kwargs)
+
+
+def staged(stage, stage2):
+    for who, tile in (("stage", stage), ("stage2", stage2)):
+        if tile is not None and not isinstance(getattr(tile, "type", None), nodes.TileType):
+            raise TypeError(f"{who} must be a Tile, found {getattr(tile, 'type', type(tile).__name__)}")
+
+
+@op("pld.tile.put", note="staging tiles are not needed here")
+def tile_put(dst, peer, src, stage, stage2=None, dst_offsets=None, src_offsets=None, shape=None, *, atomic=AtomicType.None_):
+    staged(stage, stage2)
+    window_operand(dst, "dst")
+    memory(src, "src")
+    there, own, shape = region_operands(dst, src, dst_offsets, src_offsets, shape)
+    args = [dst, peer_operand(peer), src, there, own, shape, stage, *([] if stage2 is None else [stage2])]
+    return make("pld.tile.put", args, addition(atomic, dst))
+
+
+@op("pld.tile.get", note="staging tiles are not needed here")
+def tile_get(dst, peer, src, stage, stage2=None, dst_offsets=None, src_offsets=None, shape=None):
+    staged(stage, stage2)
+    window_operand(src, "src")
+    memory(dst, "dst")
+    own, there, shape = region_operands(dst, src, dst_offsets, src_offsets, shape)
+    args = [dst, peer_operand(peer), src, own, there, shape, stage, *([] if stage2 is None else [stage2])]
+    return make("pld.tile.get", args)
 
 
 # ---------------------------------------------------------------------------- collectives
@@ -298,15 +312,37 @@ def allreduce(target, signal=..., *, op=ReduceOp.Sum, mode="mesh", core_num=1):
         raise TypeError(f"target dtype must be FP16 or FP32, found {target.type.dtype}")
     if natural(core_num, "core_num") != 1 and not in_host():
         raise ValueError("core_num > 1 is supported only in a HOST orchestrator")
+    if not 1 <= constant(core_num) <= MOST_CORES:
+        raise ValueError(f"core_num must be in 1..{MOST_CORES}, found {constant(core_num)}")
     if mode == "ring":
-        if core_num > 1:
-            raise ValueError('mode="ring" does not support core_num > 1')
-        if signal is ...:
-            raise ValueError('mode="ring" requires an explicit signal')
+        ring_operands(target, signal, op, constant(core_num))
     operands = [target]
     if signal is not ...:
         operands.append((ring_matrix if mode == "ring" else column)(signal))
+        if mode == "mesh":
+            require_lanes(signal, constant(core_num))
     return make("pld.tensor.allreduce", operands, {"op": op, "mode": mode}, target.type)
+
+
+MOST_CORES = 48
+
+
+def ring_operands(target, signal, op, core_num):
+    if core_num > 1:
+        raise ValueError('mode="ring" does not support core_num > 1')
+    if signal is ...:
+        raise ValueError('mode="ring" requires an explicit signal')
+    if in_host() and (target.type.dtype != dtypes.FP32 or op != ReduceOp.Sum):
+        raise ValueError(f'mode="ring" of a HOST function takes FP32 and ReduceOp.Sum, found {target.type.dtype} and {op.name}')
+
+
+def require_lanes(signal, core_num):
+    """That a signal of the host has a lane for each core."""
+    shape = signal.type.shape
+    if core_num > 1 and len(shape) == 1:
+        raise ValueError(f"a rank-1 signal is valid only when one signal lane is required, found core_num={core_num}")
+    if len(shape) == 2 and constant(shape[1]) is not None and constant(shape[1]) < core_num:
+        raise ValueError(f"signal shape[1] must be at least the required lane count, {core_num}; found {constant(shape[1])}")
 
 
 def ring_matrix(signal):
@@ -373,8 +409,36 @@ def all_to_all(input, target, signal):
     return make("pld.tensor.all_to_all", [input, target, column(signal)], None, target.type)
 
 
-@op("pld.tensor.all_to_all_v", note="refused: how much it moves is data")
-def all_to_all_v(input, target, signal, send_counts, recv_counts):
-    raise ValueError(
-        "all_to_all_v is not supported: how much it moves is read from memory, and a plan is made before any data is known"
-    )
+@op("pld.tensor.all_to_all_v", note="read, and refused by `ir.compile`: how much it moves is data")
+def all_to_all_v(*operands, **named):
+    names = ("input", "target", "signal", "send_counts", "recv_counts")
+    for name in named:
+        if name not in names:
+            raise TypeError(f"all_to_all_v() got an unexpected keyword argument '{name}'")
+    given = {**dict(zip(names, operands)), **named}
+    if len(operands) + len(named) != 5 or len(given) != 5:
+        raise TypeError(f"all_to_all_v requires 5 args ({', '.join(names)}), found {len(operands) + len(named)}")
+    input, target, signal, send_counts, recv_counts = (given[name] for name in names)
+    memory(input, "input")
+    window_operand(target, "target")
+    if input.type.dtype != target.type.dtype:
+        raise TypeError(f"element type of input is {input.type.dtype}, of target {target.type.dtype}")
+    counts_operands(send_counts, recv_counts)
+    rows = constant(rows_of(target, "target")[0])
+    ranks = constant(column(signal).type.shape[0])
+    if None not in (rows, ranks) and (ranks == 0 or rows % ranks != 0):
+        raise ValueError(f"the rank count {ranks} must divide target dim 0, found {rows}")
+    return make("pld.tensor.all_to_all_v", [input, target, signal, send_counts, recv_counts], None, target.type)
+
+
+def counts_operands(send_counts, recv_counts):
+    (window_operand if in_host() else memory)(send_counts, "send_counts")
+    window_operand(recv_counts, "recv_counts")
+    for who, counts in (("send_counts", send_counts), ("recv_counts", recv_counts)):
+        if counts.type.dtype != dtypes.INT32:
+            raise TypeError(f"{who} must have INT32 element type, found {counts.type.dtype}")
+    sent, received = send_counts.type.shape, recv_counts.type.shape
+    if len(sent) != 1 and [constant(d) for d in sent[1:]] != [1]:
+        raise ValueError(f"send_counts must be 1D, or have one column; found {send_counts.type}")
+    if len(received) != 2 or constant(received[1]) != 1:
+        raise ValueError(f"recv_counts second dimension must be 1, found {recv_counts.type}")

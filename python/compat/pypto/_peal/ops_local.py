@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Ops on the own memory and on tiles: `pl.…`."""
 
+from math import prod
+
 from . import dtypes, nodes
 from .enums import AtomicType, MemorySpace
 from .registry import as_expr, constant, here, index_list, integer, make, member, memory, op, require_room
@@ -36,25 +38,103 @@ def load(tensor, offsets, shapes, valid_shape=None, target_memory=MemorySpace.Ve
     )
 
 
-def last_dims(offsets, extent, rank):
+def last_dims(extent, rank):
     """A region of fewer dimensions than the memory is in its last ones."""
-    return [nodes.ConstInt(1, dtypes.INDEX)] * (rank - len(extent)) + list(extent)
+    if any(constant(d) != 1 for d in extent[: max(0, len(extent) - rank)]):
+        raise ValueError(f"what has {len(extent)} dimensions does not fit into {rank}")
+    return [nodes.ConstInt(1, dtypes.INDEX)] * (rank - len(extent)) + list(extent)[-rank:]
 
 
-@op("pl.store", "pl.tile.store", note="no `shapes`, not atomic")
+@op("pl.store", "pl.tile.store", note="no `shapes`")
 def store(tile, offsets, output_tensor, shapes=None, *, atomic=AtomicType.None_):
     memory(output_tensor, "output_tensor")
     if not isinstance(getattr(tile, "type", None), nodes.TileType):
         raise TypeError(f"tile must be a Tile, found {getattr(tile, 'type', type(tile).__name__)}")
-    if shapes is not None or member(atomic, AtomicType, "atomic") != AtomicType.None_:
-        raise ValueError("shapes= and atomic= of a store are not supported")
-    if tile.type.dtype != output_tensor.type.dtype:
-        raise TypeError(f"element type of the tile is {tile.type.dtype}, of the tensor {output_tensor.type.dtype}")
-    shape = output_tensor.type.shape
-    offsets = index_list(offsets, "offsets", len(shape))
-    region = last_dims(offsets.elements, valid_of(tile), len(shape))
-    require_room(lambda i: f"store writes past the end of dimension {i}", offsets.elements, region, shape)
-    return make("tile.store", [tile, offsets, output_tensor], None, output_tensor.type)
+    if shapes is not None:
+        raise ValueError("shapes= of a store is not supported: the tile's valid shape is stored")
+    offsets = place_in(output_tensor, tile, offsets, "offsets", "store", "tile")
+    return make("tile.store", [tile, offsets, output_tensor], addition(atomic, output_tensor), output_tensor.type)
+
+
+def place_in(target, value, offsets, who, op, what):
+    """Where a value goes in a tensor: it has the type, and the room is there."""
+    if value.type.dtype != target.type.dtype:
+        raise TypeError(f"element type of the {what} is {value.type.dtype}, of the tensor {target.type.dtype}")
+    shape = target.type.shape
+    offsets = index_list(offsets, who, len(shape))
+    region = last_dims(valid_of(value), len(shape))
+    require_room(lambda i: f"{op} writes past the end of dimension {i}", offsets.elements, region, shape)
+    return offsets
+
+
+def addition(atomic, target):
+    """What is said of adding: that it is possible."""
+    if member(atomic, AtomicType, "atomic") == AtomicType.Add and target.type.dtype not in ADDED:
+        raise TypeError(f"atomic=Add requires an fp32/bf16/fp16/int32/int16/int8 dtype, found {target.type.dtype}")
+    return {"atomic": atomic}
+
+
+ADDED = (dtypes.FP32, dtypes.BF16, dtypes.FP16, dtypes.INT32, dtypes.INT16, dtypes.INT8)
+
+
+@op("pl.slice", "pl.tensor.slice", note="a part of a tensor, where it is; no padding or clamp")
+def slice(input, shape, offset, valid_shape=None, drop_dims=None, pad_value=None, clamp=False):
+    memory(input, "input")
+    if valid_shape is not None or pad_value is not None or clamp:
+        raise ValueError("valid_shape, pad_value and clamp of a slice are not supported")
+    rank = len(input.type.shape)
+    shape, offset = index_list(shape, "shape", rank), index_list(offset, "offset", rank)
+    dropped = [constant(i) for i in drop_dims or []]
+    for i in dropped:
+        if i is None or not 0 <= i < rank or constant(shape.elements[i]) != 1:
+            raise ValueError(f"drop_dims: dimension {i} is not one of size 1 of {input.type}")
+    require_room(lambda i: f"slice is past the end of dimension {i}", offset.elements, shape.elements, input.type.shape)
+    left = [size for i, size in enumerate(shape.elements) if i not in dropped]
+    return make("tensor.slice", [input, offset, shape], {"drop_dims": dropped}, type(input.type)(left, input.type.dtype))
+
+
+@op("pl.tile.slice", note="a part of a tile that is one run of its elements")
+def tile_slice(tile, shape, offset):
+    if not isinstance(getattr(tile, "type", None), nodes.TileType):
+        raise TypeError(f"tile must be a Tile, found {getattr(tile, 'type', type(tile).__name__)}")
+    rank = len(tile.type.shape)
+    shape, offset = index_list(shape, "shape", rank), index_list(offset, "offset", rank)
+    require_room(lambda i: f"slice is past the end of dimension {i}", offset.elements, shape.elements, valid_of(tile))
+    return make("tile.slice", [tile, shape, offset], None, nodes.TileType(shape.elements, tile.type.dtype))
+
+
+@op("pl.reshape", "pl.tensor.reshape", note="of tensors: the same elements")
+def reshape(input, shape):
+    memory(input, "input")
+    shape = index_list(shape, "shape")
+    sizes = [[constant(d) for d in dims] for dims in (shape.elements, input.type.shape)]
+    if all(None not in s for s in sizes) and prod(sizes[0]) != prod(sizes[1]):
+        raise ValueError(f"{input.type} does not have the elements of {sizes[0]}")
+    return make("tensor.reshape", [input, shape], None, type(input.type)(shape.elements, input.type.dtype))
+
+
+@op("pl.create_tensor", "pl.tensor.create", note="zeros, or `init_value`; `layout` and `manual_dep` say nothing here")
+def create_tensor(shape, dtype, layout=None, manual_dep=False, init_value=None):
+    shape = index_list(shape, "shape")
+    kwargs = {} if init_value is None else {"init_value": init_value}
+    if init_value is not None and (isinstance(init_value, bool) or not isinstance(init_value, (int, float))):
+        raise TypeError("init_value must be a number")
+    return make("tensor.create", [shape], kwargs, nodes.TensorType(shape.elements, dtype))
+
+
+@op("pl.tile.create", note="what it holds is not defined")
+def create(shape, dtype, target_memory=MemorySpace.Vec):
+    shape = index_list(shape, "shape")
+    return make("tile.create", [shape], None, nodes.TileType(shape.elements, dtype))
+
+
+@op("pl.assemble", "pl.tensor.assemble")
+def assemble(target, source, offset, *, atomic=AtomicType.None_):
+    memory(target, "target")
+    if not isinstance(getattr(source, "type", None), (nodes.TileType, nodes.TensorType)):
+        raise TypeError(f"source must be a Tile or a Tensor, found {getattr(source, 'type', type(source).__name__)}")
+    offset = place_in(target, source, offset, "offset", "assemble", "source")
+    return make("tensor.assemble", [target, source, offset], addition(atomic, target), target.type)
 
 
 @op("pl.read", "pl.tensor.read", note="the value is data: it may be written, not steer control flow")
@@ -104,6 +184,11 @@ def add(lhs, rhs):
     return elementwise("add", lhs, rhs)
 
 
+@op("pl.sub", "pl.tile.sub", "pl.tensor.sub")
+def sub(lhs, rhs):
+    return elementwise("sub", lhs, rhs)
+
+
 @op("pl.mul", "pl.tile.mul", "pl.tensor.mul")
 def mul(lhs, rhs):
     return elementwise("mul", lhs, rhs)
@@ -149,11 +234,13 @@ def maximum_of(a, b):
     return scalar_pair("max", a, b)
 
 
-@op("pl.cast", note="integer scalars")
+@op("pl.cast", note="of integer scalars: to integers, and of numbers that are known to floats")
 def cast(input, target_type, mode="round"):
     value = as_expr(input)
-    if not isinstance(value.type, nodes.ScalarType) or not value.type.dtype.is_int() or not target_type.is_int():
-        raise ValueError("only integer scalars can be cast")
+    if not isinstance(value.type, nodes.ScalarType) or not value.type.dtype.is_int():
+        raise ValueError(f"only integer scalars can be cast, found {value.type}")
+    if not isinstance(target_type, dtypes.DataType) or not (target_type.is_int() or target_type.is_float()):
+        raise TypeError(f"target_type must be a type of numbers, found {target_type}")
     return nodes.Cast(value, target_type, here())
 
 

@@ -2,29 +2,25 @@
 """Functions of a program: from the text of the user's file to nodes. Errors appear where the class statement runs."""
 
 import ast
+import collections
 import linecache
 
 from ..language.parser.diagnostics import (
-    InvalidOperationError,
     ParserError,
     ParserSyntaxError,
     ParserTypeError,
     SSAViolationError,
-    UndefinedVariableError,
     UnsupportedFeatureError,
 )
-from . import dtypes, nodes, registry
-from .enums import ForKind, FunctionType, Level, ParamDirection, Role
-from .expressions import ExpressionParser
-from .nodes import Span
+from . import nodes, registry
+from .enums import FunctionType, Level, ParamDirection, Role
+from .flow import FlowParser
+from .liveness import live_before
+from .visiting import variables
 
 _trees = {}  # file name -> (lines, tree)
 
-LOOPS = {
-    "pl.range": ForKind.Sequential,
-    "pl.parallel": ForKind.Parallel,
-    "pl.unroll": ForKind.Unroll,
-}
+CONTEXTS = ("pl.at", "pl.manual_scope", "pl.scope")
 
 
 class Marked:
@@ -51,6 +47,7 @@ def implied(type, level, role):
 
 
 def tree_of(filename):
+    linecache.checkcache(filename)
     lines = linecache.getlines(filename)
     known = _trees.get(filename)
     if known is None or known[0] != lines:
@@ -83,7 +80,8 @@ def parse_program(cls, names):
         parser.read_signature()
     for parser in parsers:
         parser.guarded(parser.read_body)
-    return nodes.Program(cls.__name__, [p.result for p in parsers], parsers[0].result.span)
+    functions = [f for p in parsers for f in (*p.blocks, p.result)]
+    return nodes.Program(cls.__name__, functions, parsers[0].result.span)
 
 
 def parse_text(text):
@@ -102,14 +100,15 @@ def parse_text(text):
 _texts = []
 
 
-class FunctionParser(ExpressionParser):
+class FunctionParser(FlowParser):
     def __init__(self, marked, names, signatures):
         self.marked = marked
         self.tree = definition_of(marked.function)
         super().__init__(marked.function.__code__.co_filename, names, signatures)
         self.is_incore = marked.type == FunctionType.InCore
         self.buffers = set()
-        self.loop_depth = 0
+        self.given = None  # how often each name is
+        self.blocks = []  # functions that blocks of this one became
 
     def guarded(self, read):
         """Anything unforeseen is an error of the program too, and says where."""
@@ -162,7 +161,7 @@ class FunctionParser(ExpressionParser):
             tree = ast.copy_location(ast.parse(tree.value, mode="eval").body, tree)
         if isinstance(tree, ast.Subscript) and isinstance(tree.value, ast.Attribute):
             direction = {"Out": ParamDirection.Out, "InOut": ParamDirection.InOut}.get(tree.value.attr, direction)
-        kind = self.evaluated(tree, f"the annotation of '{argument.arg}'")
+        kind = self.declared(self.evaluated(tree, f"the annotation of '{argument.arg}'"), argument, len(self.scope))
         if not isinstance(kind, (nodes.TensorType, nodes.ScalarType)):
             raise ParserTypeError(
                 f"parameter '{argument.arg}' must be a pl.Tensor, pld.DistributedTensor or pl.Scalar, found {kind}",
@@ -171,6 +170,9 @@ class FunctionParser(ExpressionParser):
         if isinstance(kind, nodes.ScalarType) and direction != ParamDirection.In:
             raise ParserTypeError(f"scalar parameter '{argument.arg}' cannot be {direction.name}", self.span(tree))
         return direction, kind
+
+    def declared(self, kind, argument, place):
+        return kind
 
     def returned_types(self, tree):
         if tree is None or (isinstance(tree, ast.Constant) and tree.value is None):
@@ -193,10 +195,14 @@ class FunctionParser(ExpressionParser):
     # ---- statements
 
     def read_body(self):
-        statements = self.tree.body
+        statements = [s for s in self.tree.body if not is_docstring(s)]
         if len(statements) == 1 and is_ellipsis(statements[0]):
             self.result.requires_runtime_binding = True
             statements = []
+        if self.result.is_sub_worker():  # Python, and run by Python
+            self.result.python = self.marked.function
+            self.result.returned = []
+            return
         self.result.body = self.block(statements)
         if self.result.returned is None:
             self.result.returned = []
@@ -216,13 +222,54 @@ class FunctionParser(ExpressionParser):
     def read_Pass(self, tree):
         return None
 
+    def read_With(self, tree):
+        """Blocks that say where they run: in a function of a device they run where they stand."""
+        for item in tree.items:
+            name = self.written_name(item.context_expr)
+            if name not in CONTEXTS or item.optional_vars is not None:
+                raise UnsupportedFeatureError(
+                    f"with takes {', '.join(CONTEXTS)}; found {ast.unparse(item.context_expr)}", self.span(tree)
+                )
+        return self.outlined(tree) if self.function.is_host() else self.block(tree.body)
+
+    def outlined(self, tree):
+        """A block of the host that a device runs: a function of its own, and a dispatch of it. What it uses is given to it; names
+        that it defines are its own."""
+        span, host, before = self.span(tree), self.function, dict(self.scope)
+        name = f"{host.name}_block_{len(self.blocks) + 1}"
+        made = nodes.Function(
+            name, [], [], [], None, FunctionType.Orchestration, Level.CHIP, Role.Orchestrator, span
+        )
+        # Inside, everything that may be given is a parameter; what is used will be one.
+        inside = {}
+        for place, (known, var) in enumerate(before.items()):
+            if isinstance(var, nodes.Var) and isinstance(var.type, (nodes.TensorType, nodes.ScalarType)):
+                inside[known] = nodes.Var(var.name_hint, var.type, var.span)
+                inside[known].alias = place
+        self.function, self.scope = made, {**before, **inside}
+        made.body = self.block(tree.body)
+        self.function, self.scope = host, before
+        used = [n for n in inside if n in live_before(made.body.stmts, set())]
+        places = {inside[n].alias: i for i, n in enumerate(used)}
+        for var in variables(made.body) | {inside[n] for n in used}:
+            var.alias = places.get(getattr(var, "alias", None))
+        given = [before[n] for n in used]
+        made.params = [inside[n] for n in used]
+        made.param_directions = [ParamDirection.In] * len(used)
+        made.filename, made.returned = self.filename, []
+        self.blocks.append(made)
+        self.signatures[name] = made
+        call = nodes.Call(nodes.GlobalVar(name), given, {}, None, span)
+        call.aliases = []
+        return nodes.EvalStmt(call, span)
+
     def read_Return(self, tree):
         values = tree.value.elts if isinstance(tree.value, ast.Tuple) else [tree.value]
         values = [] if tree.value is None else [self.value(v) for v in values]
         if len(values) == 1 and isinstance(values[0].type, nodes.TupleType):
             returned = self.alias_list(values[0])
         else:
-            returned = [self.alias(v) for v in values]
+            returned = [registry.alias_of(v) for v in values]
         if self.result.returned is None:
             self.result.returned = returned
         return nodes.ReturnStmt(values, self.span(tree))
@@ -232,6 +279,8 @@ class FunctionParser(ExpressionParser):
             return None
         if self.written_name(tree.value) == "pl.yield_":
             raise ParserSyntaxError("pl.yield_ needs names for its values: x = pl.yield_(v)", self.span(tree))
+        if self.bind_dynamic(tree.value):
+            return None
         value = self.value(tree.value)
         if not isinstance(value, nodes.Call):
             raise ParserSyntaxError("this expression has no effect", self.span(tree))
@@ -240,6 +289,19 @@ class FunctionParser(ExpressionParser):
                 "pld.alloc_window_buffer must appear as the RHS of a simple assignment", self.span(tree)
             )
         return nodes.EvalStmt(value, self.span(tree))
+
+    def bind_dynamic(self, tree):
+        """x.bind_dynamic(dim, symbol): from here on the symbol is that dimension of a parameter."""
+        called = isinstance(tree, ast.Call) and isinstance(tree.func, ast.Attribute) and tree.func.attr == "bind_dynamic"
+        if not called or not isinstance(tree.func.value, ast.Name) or len(tree.args) != 2:
+            return False
+        var, dim, symbol = self.value(tree.func.value), self.expression(tree.args[0]), self.expression(tree.args[1])
+        if var not in self.result.params or not isinstance(symbol, nodes.DynVar) or not isinstance(dim, int):
+            raise ParserTypeError("bind_dynamic takes a dimension of a parameter and a symbol", self.span(tree))
+        shape = list(var.type.shape)
+        shape[dim] = symbol
+        var.type = type(var.type)(shape, var.type.dtype)
+        return True
 
     def read_AnnAssign(self, tree):
         if not isinstance(tree.target, ast.Name) or tree.value is None:
@@ -263,19 +325,59 @@ class FunctionParser(ExpressionParser):
         if self.written_name(tree.value) == "pl.yield_":
             return self.read_yield(target, tree.value, span)
         if isinstance(target, ast.Tuple):
-            return self.bind_tuple(target, self.value(tree.value), span)
+            value = self.expression(tree.value)
+            if isinstance(value, (tuple, list)):
+                return self.bind_each(target, value, tree.value, span)
+            return self.bind_tuple(target, self.as_node(value, tree.value), span)
         if isinstance(target, ast.Subscript):
-            raise UnsupportedFeatureError("assignment to a subscript is not supported; use pl.store or pl.write", span)
+            return self.assign_part(target, tree, span)
         if not isinstance(target, ast.Name):
             raise UnsupportedFeatureError("only names can be assigned to", span)
         value = self.expression(tree.value)
         if not isinstance(value, (nodes.Expr, int, float, bool, list, tuple)):
             self.scope[target.id] = value  # a word of the language: known from here on, no node
             return None
-        value = self.as_node(value, tree.value)
-        if isinstance(value.type, nodes.PtrType):
-            self.declare_buffer(target, value, span)
-        return self.bind(target, value, span)
+        return self.bind_value(target, value, tree.value, span)
+
+    def bind_value(self, target, value, tree, span):
+        """A name for a value. A Python number under a name that is given once is that number wherever the name stands."""
+        node = self.as_node(value, tree)
+        if isinstance(node.type, nodes.PtrType):
+            self.declare_buffer(target, node, span)
+        is_new = target.id not in self.scope
+        made = self.bind(target, node, span)
+        if is_new and isinstance(value, (int, float)) and self.times_given(target.id) == 1:
+            self.scope[target.id] = value
+        return made
+
+    def times_given(self, name):
+        if self.given is None:
+            stores = (n.id for n in ast.walk(self.tree) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store))
+            self.given = collections.Counter(stores)
+        return self.given[name]
+
+    def assign_part(self, target, tree, span):
+        """x[a:b, c:d] = y writes into x, and x is still its name; x[i, j] = s writes one element."""
+        if not isinstance(target.value, ast.Name):
+            raise UnsupportedFeatureError("a part of a name can be assigned to, of nothing else", span)
+        if self.marked.strict_ssa:
+            raise SSAViolationError(f"'{target.value.id}' is assigned to in part, and strict_ssa=True", span)
+        base = self.value(target.value)
+        if not isinstance(base.type, nodes.TensorType):
+            raise ParserTypeError(f"a part of a tensor can be assigned to, found {base.type}", span)
+        items = target.slice.elts if isinstance(target.slice, ast.Tuple) else [target.slice]
+        if len(items) > len(base.type.shape):
+            raise ParserTypeError(f"{len(items)} indices for {base.type}", span)
+        if not any(isinstance(i, ast.Slice) for i in items) and len(items) == len(base.type.shape):
+            indices = [self.index(i) for i in items]
+            return nodes.EvalStmt(self.op_call("pl.write", [base, indices, self.value(tree.value)], {}, tree), span)
+        offsets, extent, dropped = self.part(items, base.type.shape)
+        source = self.value(tree.value)
+        found = [str(d) for d in getattr(source.type, "valid_shape", getattr(source.type, "shape", []))]
+        wanted = [str(d) for i, d in enumerate(extent) if i not in dropped]
+        if found != wanted and found != [str(d) for d in extent]:
+            raise ParserTypeError(f"a part of [{', '.join(wanted)}] cannot hold {source.type}", span)
+        return self.bind(target.value, self.op_call("pl.assemble", [base, source, offsets], {}, tree), span)
 
     def declare_buffer(self, target, value, span):
         if not isinstance(value, nodes.Call):
@@ -300,9 +402,15 @@ class FunctionParser(ExpressionParser):
                     span,
                 )
         var = nodes.Var(name, value.type, self.span(target))
-        var.alias = self.alias(value)
+        var.alias = registry.alias_of(value)
         self.scope[name] = var
         return nodes.AssignStmt(var, value, span)
+
+    def bind_each(self, target, values, tree, span):
+        """a, b = x.shape, or any two values."""
+        if len(values) != len(target.elts) or not all(isinstance(t, ast.Name) for t in target.elts):
+            raise ParserTypeError(f"{len(target.elts)} names for {len(values)} values", span)
+        return nodes.SeqStmts([self.bind_value(name, value, tree, span) for name, value in zip(target.elts, values)], span)
 
     def bind_tuple(self, target, value, span):
         if not all(isinstance(t, ast.Name) for t in target.elts):
@@ -318,142 +426,9 @@ class FunctionParser(ExpressionParser):
             made.append(self.bind(name, item, span))
         return nodes.SeqStmts(made, span)
 
-    # ---- loops and conditions
 
-    def read_For(self, tree):
-        span = self.span(tree)
-        if tree.orelse:
-            raise UnsupportedFeatureError("else after a loop is not supported", span)
-        name = self.written_name(tree.iter)
-        if not isinstance(tree.iter, ast.Call) or name not in LOOPS:
-            known = ", ".join(LOOPS)
-            raise ParserSyntaxError(f"a loop runs over one of {known}; found {ast.unparse(tree.iter)}", span)
-        kind = LOOPS[name]
-        keywords = {k.arg: k.value for k in tree.iter.keywords}
-        inits = keywords.pop("init_values", None)
-        if keywords:
-            raise UnsupportedFeatureError(f"{name}: keyword '{next(iter(keywords))}' is not supported", span)
-        bounds = [self.bound(b, name) for b in tree.iter.args]
-        if not 1 <= len(bounds) <= 3:
-            raise ParserSyntaxError(f"{name} takes 1 to 3 bounds, found {len(bounds)}", span)
-        if kind == ForKind.Unroll and (inits is not None or any(registry.constant(b) is None for b in bounds)):
-            raise ParserSyntaxError("pl.unroll needs bounds that are Python ints, and no init_values", span)
-        zero, one = (nodes.ConstInt(n, dtypes.INDEX, span) for n in (0, 1))
-        start, stop, step = {1: [zero, *bounds, one], 2: [*bounds, one], 3: bounds}[len(bounds)]
-        if registry.constant(step) is None or registry.constant(step) <= 0:
-            raise ParserSyntaxError("the step of a loop must be a positive number that is known", span)
-        counter, carried_names = self.loop_target(tree.target, inits is not None, span)
-        loop_var = nodes.Var(counter.id, nodes.ScalarType(dtypes.INDEX), self.span(counter))
-        iter_args = self.carried(carried_names, inits, span)
-        return self.finish_loop(tree, kind, loop_var, (start, stop, step), iter_args, span)
-
-    def bound(self, tree, name):
-        value = self.value(tree)
-        if not isinstance(value.type, nodes.ScalarType) or not value.type.dtype.is_int():
-            raise ParserTypeError(f"{name}: a bound must be an integer, found {value.type}", self.span(tree))
-        return value
-
-    def loop_target(self, target, has_inits, span):
-        if isinstance(target, ast.Tuple) and len(target.elts) == 2 and isinstance(target.elts[1], ast.Tuple):
-            if not has_inits:
-                raise ParserSyntaxError("a loop with carried names needs init_values=", span)
-            return target.elts[0], target.elts[1].elts
-        if has_inits:
-            raise ParserSyntaxError("init_values needs a target like: for i, (a,) in ...", span)
-        if not isinstance(target, ast.Name):
-            raise ParserSyntaxError("the target of a loop is a name", span)
-        return target, []
-
-    def carried(self, names, inits, span):
-        if inits is None:
-            return []
-        values = inits.elts if isinstance(inits, (ast.Tuple, ast.List)) else [inits]
-        if len(values) != len(names):
-            raise ParserSyntaxError(f"{len(names)} carried names for {len(values)} init_values", span)
-        made = []
-        for name, tree in zip(names, values):
-            value = self.value(tree)
-            argument = nodes.IterArg(name.id, value.type, value, self.span(name))
-            argument.alias = self.alias(value)
-            made.append(argument)
-        return made
-
-    def finish_loop(self, tree, kind, loop_var, bounds, iter_args, span):
-        outer_yield = self.yielded
-        self.yielded = None
-        self.scope[loop_var.name_hint] = loop_var
-        for argument in iter_args:
-            self.scope[argument.name_hint] = argument
-        self.loop_depth += 1
-        body = self.block(tree.body)
-        self.loop_depth -= 1
-        found, self.yielded = self.yielded, outer_yield
-        if iter_args and found is None:
-            raise ParserSyntaxError("a loop with init_values must end in names = pl.yield_(...)", span)
-        if (found is not None) and len(found) != len(iter_args):
-            raise ParserSyntaxError(f"{len(found)} values are yielded, {len(iter_args)} carried", span)
-        return_vars = [nodes.Var(v.name_hint, v.type, v.span) for v in found or []]
-        for var, argument in zip(return_vars, iter_args):
-            var.alias = getattr(argument, "alias", None)
-            self.scope[var.name_hint] = var
-        return nodes.ForStmt(loop_var, *bounds, iter_args, body, return_vars, kind, span)
-
-    def read_yield(self, target, call, span):
-        names = target.elts if isinstance(target, ast.Tuple) else [target]
-        values = [self.value(a) for a in call.args]
-        if len(names) != len(values) or not all(isinstance(n, ast.Name) for n in names):
-            raise ParserSyntaxError(f"pl.yield_: {len(names)} names for {len(values)} values", span)
-        self.yielded = []
-        for name, value in zip(names, values):
-            var = nodes.Var(name.id, value.type, self.span(name))
-            var.alias = self.alias(value)
-            self.yielded.append(var)
-        return nodes.YieldStmt(values, span)
-
-    def read_If(self, tree):
-        span = self.span(tree)
-        condition = self.value(tree.test)
-        if condition.type != nodes.ScalarType(dtypes.BOOL):
-            raise ParserTypeError(f"a condition must be a comparison (BOOL), found {condition.type}", self.span(tree.test))
-        outer_yield, self.yielded = self.yielded, None
-        before = dict(self.scope)
-        then_body = self.block(tree.body)
-        after_then, then_yield = dict(self.scope), self.yielded
-        self.scope, self.yielded = dict(before), None
-        else_body = self.block(tree.orelse) if tree.orelse else None
-        else_yield, self.yielded = self.yielded, outer_yield
-        return_vars = self.merge_yields(then_yield, else_yield, span)
-        # A branch that returns has no say in what comes after.
-        if ends(else_body):
-            self.scope = after_then
-        elif not ends(then_body):
-            merged = dict(before)
-            for name, value in self.scope.items():
-                if name in before or name in after_then:
-                    merged[name] = value
-            self.scope = merged
-        for var in return_vars:
-            self.scope[var.name_hint] = var
-        return nodes.IfStmt(condition, then_body, else_body, return_vars, span)
-
-    def merge_yields(self, then_yield, else_yield, span):
-        if then_yield is None and else_yield is None:
-            return []
-        if then_yield is None or else_yield is None or len(then_yield) != len(else_yield):
-            raise ParserSyntaxError("both branches yield the same number of values, or none does", span)
-        merged = []
-        for a, b in zip(then_yield, else_yield):
-            if a.name_hint != b.name_hint or a.type != b.type:
-                raise ParserTypeError(f"the branches yield '{a}' of {a.type} and '{b}' of {b.type}", span)
-            var = nodes.Var(a.name_hint, a.type, span)
-            var.alias = a.alias if a.alias == b.alias else None
-            merged.append(var)
-        return merged
-
-
-def ends(body):
-    """Whether a block ends in a return."""
-    return bool(body and body.stmts and isinstance(body.stmts[-1], nodes.ReturnStmt))
+def is_docstring(tree):
+    return isinstance(tree, ast.Expr) and isinstance(tree.value, ast.Constant) and isinstance(tree.value.value, str)
 
 
 def is_ellipsis(tree):

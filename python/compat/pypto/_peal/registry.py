@@ -17,12 +17,16 @@ _here = [nodes.Span.unknown()]
 # The operand whose memory is the value of an op.
 RESULT = {
     "tile.store": 2,
+    "tensor.assemble": 0,
+    "tensor.slice": 0,
+    "tensor.reshape": 0,
     "pld.tensor.allreduce": 0,
     "pld.tensor.barrier": 0,
     "pld.tensor.broadcast": 0,
     "pld.tensor.allgather": 1,
     "pld.tensor.reduce_scatter": 0,
     "pld.tensor.all_to_all": 1,
+    "pld.tensor.all_to_all_v": 1,
 }
 
 
@@ -65,6 +69,18 @@ def inside(is_host):
 
 def in_host():
     return _in_host[-1]
+
+
+def alias_of(value):
+    """The parameter of the function that a value is the memory of: its place, or None."""
+    if isinstance(value, (nodes.Var, nodes.TupleGetItemExpr)):
+        return getattr(value, "alias", None)
+    if not isinstance(value, nodes.Call):
+        return None
+    if isinstance(value.op, nodes.GlobalVar):
+        return value.aliases[0] if len(value.aliases) == 1 else None
+    memory = RESULT.get(value.op.name)
+    return None if memory is None else alias_of(value.args[memory])
 
 
 def make(name, args, kwargs=None, type=None):

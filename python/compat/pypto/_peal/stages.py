@@ -9,7 +9,13 @@ from math import prod
 
 from . import nodes
 from .arithmetic import CompileError, fold, refuse, solve
+from .directions import inferred
+from .enums import ParamDirection
+from .host_passes import require_domain
 from .registry import RESULT
+
+
+MOST_RING_RANKS = 16
 
 
 class HostTensor:
@@ -63,6 +69,17 @@ class Together(Dispatch):
         self.expr = expr
 
 
+class SubWork(Dispatch):
+    """Python of the program, between what devices do."""
+
+    def __init__(self, function, args, span):
+        super().__init__(None, function, args, span)
+
+
+class Meeting:
+    """All that was dispatched so far is over before what follows."""
+
+
 class Step:
     """One position in the order of a stage: the same function on these members, or on one of them."""
 
@@ -74,9 +91,10 @@ class Step:
 
 
 class Stage:
-    def __init__(self, devices, dispatches):
+    def __init__(self, devices, dispatches, reserved):
         self.devices = devices
         self.dispatches = dispatches
+        self.reserved = reserved  # names of the call's window buffers
         self.steps = []
         queues = [[d for d in dispatches if d.device in (device, None)] for device in devices]
         for k in range(max(map(len, queues))):
@@ -107,6 +125,9 @@ class HostRun:
         self.program, self.function, self.world_size = program, function, world_size
         self.values, self.buffers, self.dispatches = {}, [], []
         self.symbols, self.loops = {}, 0
+        self.created, self.given = [], len(shapes)  # tensors beside those that are given
+        self.directions = None  # of functions, once somebody asks
+        self.groups = {}  # of buffers that meet, once all dispatches are known
         tensors = [p for p in function.params if isinstance(p.type, nodes.TensorType)]
         for param, shape in zip(tensors, shapes):
             solve(param, shape, self.symbols)
@@ -119,29 +140,107 @@ class HostRun:
             self.values[name] = value
 
     def stages(self):
+        """Stages, with what the host does between them."""
         self.block(self.function.body.stmts)
         self.place_collectives()
         self.require_used()
         everybody = list(range(self.world_size))
         made, open_devices, open_list = [], None, []
-        for dispatch in self.dispatches:
+
+        def close(*then):
+            nonlocal open_list
+            if open_list:
+                made.append(Stage(open_devices, open_list, {b.name for b in self.buffers}))
+                made.extend(then)
+            open_list = []
+
+        for dispatch in self.in_rounds():
+            if isinstance(dispatch, SubWork):
+                close()
+                made.append(dispatch)
+                continue
             devices = self.domain_of(dispatch) or open_devices or everybody
             if dispatch.device is not None and dispatch.device not in devices:
                 devices = everybody
-            if devices != open_devices and open_list:
-                made.append(Stage(open_devices, open_list))
-                open_list = []
+            if any(self.clash(dispatch, other) for other in open_list):
+                close(Meeting())
+            if devices != open_devices:
+                close()
             open_devices = devices
             open_list.append(dispatch)
-        if open_list:
-            made.append(Stage(open_devices, open_list))
+        close()
         return made
 
+    def in_rounds(self):
+        """The dispatches, in an order in which the devices of a domain come together. Each device keeps its own: one that waits
+        for a peer must not stand before what the peer has to do first."""
+        made, part = [], []
+        for dispatch in [*self.dispatches, None]:
+            if dispatch is not None and not isinstance(dispatch, SubWork):
+                part.append(dispatch)
+                continue
+            domains = {tuple(self.domain_of(d) or ()) for d in part} - {()}
+            while part and len(domains) > 1:
+                together = self.next_round(part)
+                made += together
+                part = [d for d in part if d not in together]
+            made += [*part, dispatch] if dispatch is not None else part
+            part = []
+        return made
+
+    def next_round(self, left):
+        """Of those that nothing left must come before: one for each device of a domain, if all of its devices are so far."""
+        heads = []
+        for i, dispatch in enumerate(left):
+            mine = self.devices_of(dispatch)
+            if not any(mine & self.devices_of(e) or self.clash(dispatch, e) for e in left[:i]):
+                heads.append(dispatch)
+        for head in heads:
+            domain = self.domain_of(head)
+            if domain is None or head.device is None:
+                return [head]
+            members = [h for h in heads if self.domain_of(h) == domain]
+            waiting = {d.device for d in left if self.domain_of(d) == domain and d.device is not None}
+            if waiting <= {m.device for m in members}:
+                return members
+        return heads[:1]
+
+    def devices_of(self, dispatch):
+        return {dispatch.device} if dispatch.device is not None else set(self.domain_of(dispatch) or ())
+
+    def clash(self, a, b):
+        """Whether two devices use the same memory of the host, and one of them writes it."""
+        if a.device is None or b.device is None or a.device == b.device:
+            return False
+        for x, x_writes in self.uses(a):
+            for y, y_writes in self.uses(b):
+                apart = x.index != y.index or x.offset + prod(x.shape) <= y.offset or y.offset + prod(y.shape) <= x.offset
+                if (x_writes or y_writes) and not apart:
+                    return True
+        return False
+
+    def uses(self, dispatch):
+        """Tensors of the host that a dispatch is given, and whether it writes them."""
+        if self.directions is None:
+            self.directions = inferred(self.program)
+        directions = self.directions[dispatch.function.name]
+        return [(a, d != ParamDirection.In) for a, d in zip(dispatch.args, directions) if isinstance(a, HostTensor)]
+
     def domain_of(self, dispatch):
-        found = {tuple(sorted(b.devices)) for b in dispatch.buffers()}
-        if len(found) > 1:
-            refuse("a dispatch uses windows of two domains, which is not supported", dispatch.span)
-        return list(found.pop()) if found else None
+        """The devices of its windows, and of those that other dispatches use together with them."""
+        buffers = dispatch.buffers()
+        return sorted(set().union(*(b.devices for b in self.companions(buffers[0])))) if buffers else None
+
+    def companions(self, buffer):
+        """All buffers that meet in dispatches, from one to the next."""
+        if not self.groups:
+            self.groups = {id(b): [b] for b in self.buffers}
+            for dispatch in self.dispatches:
+                met = {id(b): self.groups[id(b)] for b in dispatch.buffers()}
+                joined = list({id(b): b for group in met.values() for b in group}.values())
+                for b in joined:
+                    self.groups[id(b)] = joined
+        return self.groups[id(buffer)]
 
     def place_collectives(self):
         """Windows that only collectives use are where the others of the call are."""
@@ -160,10 +259,7 @@ class HostRun:
 
     def require_used(self):
         for buffer in self.buffers:
-            if buffer.dtype is None:
-                refuse(f"window buffer '{buffer.name}' is never viewed with pld.window", buffer.span)
-            if not buffer.devices:
-                refuse(f"window buffer '{buffer.name}' is not consumed by any chip_orch dispatch", buffer.span)
+            require_domain(buffer.name, buffer.dtype is not None, bool(buffer.devices), buffer.span)
 
     # ---- statements
 
@@ -248,18 +344,30 @@ class HostRun:
 
     def slice(self, expr, _name):
         base = self.value(expr.args[0])
-        indices = [self.number(i) for i in expr.args[1].elements]
         if not isinstance(base, HostTensor):
             refuse("only tensors are indexed in a HOST function", expr.span)
-        offset, rest = base.offset, base.shape[len(indices) :]
-        for i, (index, size) in enumerate(zip(indices, base.shape)):
-            if not 0 <= index < size:
-                raise CompileError(f"index {index} leaves dimension {i} of '{base.name}', which has {size}", expr.span)
-            offset += index * prod(base.shape[i + 1 :])
-        return HostTensor(base.index, base.name, offset, rest, base.dtype)
+        offsets, extent = ([self.number(e) for e in operand.elements] for operand in expr.args[1:3])
+        offset, is_part = base.offset, False
+        for i, (first, count, size) in enumerate(zip(offsets, extent, base.shape)):
+            if first < 0 or count < 0 or first + count > size:
+                found = f"index {first} leaves" if count == 1 else f"elements {first}..{first + count} leave"
+                raise CompileError(f"{found} dimension {i} of '{base.name}', which has {size}", expr.span)
+            if is_part and count != size:
+                refuse("a part with gaps between its rows cannot be handed out", expr.span)
+            is_part = is_part or count != 1
+            offset += first * prod(base.shape[i + 1 :])
+        shape = [size for i, size in enumerate(extent) if i not in expr.kwargs["drop_dims"]]
+        return HostTensor(base.index, base.name, offset, shape, base.dtype)
+
+    def create(self, expr, name):
+        shape, dtype = [self.number(d) for d in expr.args[0].elements], expr.type.dtype
+        if dtype.peal is None:
+            refuse(f"tensors of {dtype} are not supported", expr.span)
+        self.created.append((shape, dtype, expr.kwargs.get("init_value", 0)))
+        return HostTensor(self.given + len(self.created) - 1, name or "created", 0, shape, dtype)
 
     def round_robin(self):
-        return sum(not isinstance(d, Together) for d in self.dispatches) % self.world_size
+        return sum(not isinstance(d, (Together, SubWork)) for d in self.dispatches) % self.world_size
 
     def collective(self, expr, _name):
         args = [self.value(a) for a in expr.args]
@@ -267,14 +375,31 @@ class HostRun:
             raise CompileError("allreduce without an explicit signal is not supported inside a for/while", expr.span)
         if not all(isinstance(a, View) for a in args):
             raise CompileError("collectives of a HOST function work on windows: DistributedTensor", expr.span)
+        if expr.kwargs.get("mode") == "ring":
+            self.require_ring(args[0], expr.span)
         self.dispatches.append(Together(expr, args))
         return args[RESULT[expr.op.name]]
 
+    def require_ring(self, target, span):
+        if self.world_size > MOST_RING_RANKS:
+            raise CompileError(f"a ring of the host takes 16 or fewer ranks, found {self.world_size}", span)
+        if prod(target.shape) % self.world_size != 0:
+            found = f"{prod(target.shape)} elements for {self.world_size} ranks"
+            raise CompileError(f"the elements of a ring's target must be an exact multiple of the rank count: {found}", span)
+
     def dispatch(self, expr):
+        for arg in expr.args:
+            if isinstance(arg, nodes.Call) and OPS.get(arg.op.name) is HostRun.collective:
+                raise CompileError(f"the value of {arg.op.name} must be a direct assignment: x = {arg.op.name}(...)", arg.span)
         function = self.program[expr.op.name]
-        if function.is_host() or function.body is None or function.requires_runtime_binding:
-            refuse(f"self.{function.name}: only Orchestration functions and kernels can be dispatched", expr.span)
+        if function.is_host() or (function.body is None and not function.is_sub_worker()):
+            refuse(f"self.{function.name}: only Orchestration functions, kernels and sub-workers can be dispatched", expr.span)
         args = [self.value(a) for a in expr.args]
+        if function.is_sub_worker():
+            if not all(isinstance(a, (HostTensor, int)) for a in args):
+                refuse(f"self.{function.name}: a sub-worker gets tensors and numbers of the host", expr.span)
+            self.dispatches.append(SubWork(function, args, expr.span))
+            return None
         device = self.number(expr.attrs["device"]) if "device" in expr.attrs else self.round_robin()
         if not 0 <= device < self.world_size:
             raise CompileError(f"there is no device {device}: the call has {self.world_size}", expr.span)
@@ -291,5 +416,6 @@ OPS = {
     "pld.tensor.window": HostRun.window,
     "pld.system.world_size": lambda run, expr, name: run.world_size,
     "tensor.slice": HostRun.slice,
+    "tensor.create": HostRun.create,
     **{name: HostRun.collective for name in RESULT if name.startswith("pld.")},
 }

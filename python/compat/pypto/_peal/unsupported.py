@@ -1,13 +1,4 @@
 # SPDX-License-Identifier: Apache-2.0
 """What is not here is refused by name."""
 
-LIST = "docs/compatibility.md"
-
-
-def missing(module):
-    """A module's `__getattr__`: says what is missing, and where the list of what is there stands."""
-
-    def lookup(name):
-        raise AttributeError(f"{module}.{name} is not supported by Peal; {LIST} lists what is")
-
-    return lookup
+from peal._layers import LIST, missing  # noqa: F401

@@ -1,32 +1,23 @@
 # SPDX-License-Identifier: Apache-2.0
 """Every kernel is proved before it first runs. PEAL_CHECK says what a refuted one means; the run ends with one line."""
 
-import atexit
-import os
 import sys
 
 import peal
+from peal import _layers
 from peal._peal import prove_hosted
-
-MODES = ("warn", "error", "off")
-counts = {"proved": 0, "refuted": 0, "not decided": 0}
-
-
-def mode():
-    chosen = os.environ.get("PEAL_CHECK", "") or "warn"
-    if chosen not in MODES:
-        raise peal.Error(f"PEAL_CHECK: expected one of {', '.join(MODES)}; found {chosen!r}")
-    return chosen
 
 
 class Verdict:
-    """What is known of the kernels of one domain: `lines` are those of the user's file that a counterexample is about."""
+    """What is known of the kernels of one domain: `lines` are those of the user's file that a counterexample is about, `page` is
+    where it is drawn. `meaning` is what was proved of the result; None: nothing but the protocol was."""
 
-    def __init__(self, names, proof, filename):
+    def __init__(self, names, proof, filename, claims=()):
         self.kernels, self.verdict, self.filename = names, proof.verdict, filename
         self.from_store = proof.from_store
-        self.refutations = proof.refutations
+        self.refutations, self.page = proof.refutations, proof.page
         self.bound = proof.bound
+        self.meaning = str(claims[proof.claim]) if proof.claim >= 0 else None
 
     @property
     def lines(self):
@@ -35,26 +26,29 @@ class Verdict:
     def __str__(self):
         title = f"kernel {', '.join(self.kernels)} of {self.filename}"
         if self.verdict == "proved":
-            return f"{title}: proved"
+            return f"{title}: proved: no race, no deadlock{f'; {self.meaning}' if self.meaning else ''}"
         if self.verdict == "bound":
             return f"{title}: not decided: {self.bound}"
         first = self.refutations[0]
         steps = "".join(f"\n  {step}" for step in first.schedule)
-        return f"{title}: refuted: {first.kind}: {first.message}{steps}"
+        page = f"\n  the counterexample: {self.page}" if self.page else ""
+        return f"{title}: refuted: {first.kind}: {first.message}{steps}{page}"
 
 
-def prove(kernels, zeroed, filename):
-    """The verdict, or None where nobody wants one."""
-    wanted = mode()
+def prove(steps, zeroed, filename):
+    """The verdict, or None where nobody wants one. What is no kernel among the steps is the host's own turn."""
+    wanted = _layers.check_mode()
+    kernels = [s for s in steps if hasattr(s, "plans")]
+    plans = [s.plans if s in kernels else [] for s in steps]
     if wanted == "off":
         return None
     names = [k.name for k in kernels]
-    verdict = Verdict(names, prove_hosted([k.plans for k in kernels], zeroed), filename)
-    if verdict.verdict == "violated":  # told in the user's own steps, where they go wrong too
-        plain = Verdict(names, prove_hosted([k.compiled(fuse=False) for k in kernels], zeroed), filename)
-        verdict = plain if plain.verdict == "violated" else verdict
-    word = {"proved": "proved", "violated": "refuted", "bound": "not decided"}[verdict.verdict]
-    counts[word] += len(names)
+    claims = kernels[0].claims if len(steps) == 1 else []
+    tried = [claim.operands() for claim in claims]
+    verdict = Verdict(names, prove_hosted(plans, zeroed, claims=tried), filename, claims)
+    if verdict.verdict == "violated":
+        verdict = told(steps, kernels, zeroed, filename)
+    _layers.count({"proved": "proved", "violated": "refuted", "bound": "undecided"}[verdict.verdict], len(names))
     if verdict.verdict == "proved":
         return verdict
     if wanted == "error":
@@ -63,17 +57,13 @@ def prove(kernels, zeroed, filename):
     return verdict
 
 
-def last_line():
-    """What every run ends with, where kernels were proved."""
-    known = counts["proved"] + counts["refuted"] + counts["not decided"]
-    if known == 0:
-        return ""
-    open_ends = f", {counts['not decided']} not decided" if counts["not decided"] else ""
-    return f"peal: kernels: {counts['proved']} proved, {counts['refuted']} refuted{open_ends}, 0 for this input only"
-
-
-@atexit.register
-def _tell():
-    line = last_line()
-    if line:
-        print(line, file=sys.stderr)
+def told(steps, kernels, zeroed, filename):
+    """A refutation in the user's own steps, where they go wrong too, with its page."""
+    names = [k.name for k in kernels]
+    title = f"{', '.join(names)} on {len(kernels[0].devices)} ranks is not proved"
+    for fuse in (False, True):
+        plans = [s.compiled(fuse=fuse) if s in kernels else [] for s in steps]
+        proof = prove_hosted(plans, zeroed, page_title=title)
+        if proof.verdict == "violated":
+            break
+    return Verdict(names, proof, filename)

@@ -116,3 +116,24 @@ class _Names(IRVisitor):
     def visit_for_stmt(self, stmt):
         self.names |= {v.name_hint for v in (stmt.loop_var, *stmt.iter_args, *stmt.return_vars)}
         super().visit_for_stmt(stmt)
+
+
+class _Variables(IRVisitor):
+    def __init__(self):
+        self.found = set()
+
+    def visit_expr(self, expr):
+        if isinstance(expr, nodes.Var):
+            self.found.add(expr)
+        super().visit_expr(expr)
+
+    def visit_for_stmt(self, stmt):
+        self.found |= {stmt.loop_var, *stmt.iter_args, *stmt.return_vars}
+        super().visit_for_stmt(stmt)
+
+
+def variables(block):
+    """The variables of a block: nodes."""
+    finder = _Variables()
+    finder.visit_stmt(block)
+    return finder.found

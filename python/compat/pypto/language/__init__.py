@@ -75,4 +75,12 @@ def _only_in_bodies(name):
 for _name in ("range", "parallel", "unroll", "yield_"):
     globals()[_name] = _only_in_bodies(_name)
 
-__getattr__ = _missing("pl")
+
+
+def __getattr__(name):
+    if name == "jit":  # it compiles, and what compiles needs this module
+        from .._peal.jit import jit
+
+        globals()["jit"] = jit
+        return jit
+    return _missing("pl")(name)

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Arrays of the host program: tensors of torch, arrays of numpy."""
 
+import sys
+
 from ..task_interface import DataType
 
 _TORCH = {
@@ -53,3 +55,36 @@ def is_on_host(array):
 def is_shared(array):
     """Whether other processes of the original could write to it; arrays of numpy stand in for those that are."""
     return array.is_shared() if is_torch(array) else array.flags["WRITEABLE"]
+
+
+def copy_of(array):
+    return array.clone() if is_torch(array) else array.copy()
+
+
+def assign(to, array):
+    """The elements of one to those of another of its shape."""
+    if is_torch(to):
+        to.copy_(array)
+    else:
+        to[...] = array
+
+
+def view_of(memory, like):
+    """This memory as an array of the same kind, shape and type as another."""
+    made_by = sys.modules["torch"] if is_torch(like) else sys.modules["numpy"]
+    return made_by.frombuffer(memory, dtype=like.dtype, count=_count(like)).reshape(tuple(like.shape))
+
+
+def _count(array):
+    return array.numel() if is_torch(array) else array.size
+
+
+def all_close(array, other, rtol, atol):
+    made_by = sys.modules["torch"] if is_torch(array) else sys.modules["numpy"]
+    return bool(made_by.allclose(array, other, rtol=rtol, atol=atol))
+
+
+def difference(array, other):
+    """The largest one, in words."""
+    one, two = (each.double() if is_torch(each) else each.astype("f8") for each in (array, other))
+    return f"the largest difference is {float(abs(one - two).max())}"

@@ -12,6 +12,7 @@ MODULES = (
     "simpler.worker",
     "simpler._task_interface",
     "simpler_setup",
+    "simpler_setup.scene_test",
     "simpler_setup.kernel_compiler",
     "simpler_setup.pto_isa",
     "simpler_setup.elf_parser",

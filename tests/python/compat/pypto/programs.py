@@ -336,3 +336,68 @@ def total_and_own(nr, op: pld.ReduceOp, dtype, n=SIZE):
             return totals, owns
 
     return TotalAndOwn
+
+
+def pairs_and_all(n=SIZE):
+    """Windows of each pair and of all four in one dispatch: sums over a pair, then over both."""
+
+    @pl.program
+    class PairsAndAll:
+        @pl.function(type=pl.FunctionType.InCore)
+        def kernel(
+            self,
+            x: pl.Tensor[[1, n], pl.FP32],
+            y: pl.Out[pl.Tensor[[1, n], pl.FP32]],
+            pair: pld.DistributedTensor[[1, n], pl.FP32],
+            pair_sig: pld.DistributedTensor[[2, 1], pl.INT32],
+            world: pld.DistributedTensor[[1, n], pl.FP32],
+            world_sig: pld.DistributedTensor[[4, 1], pl.INT32],
+        ):
+            ctx = pld.get_comm_ctx(pair)
+            mine = pld.rank(ctx)
+            other = pld.nranks(ctx) - 1 - mine
+            pld.tensor.put(pair, other, x)
+            pld.system.notify(pair_sig, other, [mine, 0], 1, op=pld.NotifyOp.Set)
+            pld.system.wait(pair_sig, [other, 0], 1, cmp=pld.WaitCmp.Ge)
+            both = pl.add(pl.load(x, [0, 0], [1, n]), pl.load(pair, [0, 0], [1, n]))
+            me = pld.rank(pld.get_comm_ctx(world))
+            across = (me + 2) % pld.nranks(pld.get_comm_ctx(world))
+            pld.tile.remote_store(both, world, across, [0, 0])
+            pld.system.notify(world_sig, across, [me, 0], 1, op=pld.NotifyOp.Set)
+            pld.system.wait(world_sig, [across, 0], 1, cmp=pld.WaitCmp.Ge)
+            y = pl.store(pl.add(both, pl.load(world, [0, 0], [1, n])), [0, 0], y)
+            return y
+
+        @pl.function(type=pl.FunctionType.Orchestration)
+        def chip(
+            self,
+            x: pl.Tensor[[1, n], pl.FP32],
+            y: pl.Out[pl.Tensor[[1, n], pl.FP32]],
+            pair: pld.DistributedTensor[[1, n], pl.FP32],
+            pair_sig: pld.DistributedTensor[[2, 1], pl.INT32],
+            world: pld.DistributedTensor[[1, n], pl.FP32],
+            world_sig: pld.DistributedTensor[[4, 1], pl.INT32],
+        ):
+            return self.kernel(x, y, pair, pair_sig, world, world_sig)
+
+        @pl.function(level=pl.Level.HOST, role=pl.Role.Orchestrator)
+        def host(self, xs: pl.Tensor[[4, 1, n], pl.FP32], ys: pl.Out[pl.Tensor[[4, 1, n], pl.FP32]]):
+            a_buf = pld.alloc_window_buffer([1, n], dtype=pl.FP32)
+            a_sig = pld.alloc_window_buffer([2, 1], dtype=pl.INT32)
+            b_buf = pld.alloc_window_buffer([1, n], dtype=pl.FP32)
+            b_sig = pld.alloc_window_buffer([2, 1], dtype=pl.INT32)
+            all_buf = pld.alloc_window_buffer([1, n], dtype=pl.FP32)
+            all_sig = pld.alloc_window_buffer([4, 1], dtype=pl.INT32)
+            a = pld.window(a_buf, [1, n], dtype=pl.FP32)
+            sa = pld.window(a_sig, [2, 1], dtype=pl.INT32)
+            b = pld.window(b_buf, [1, n], dtype=pl.FP32)
+            sb = pld.window(b_sig, [2, 1], dtype=pl.INT32)
+            w = pld.window(all_buf, [1, n], dtype=pl.FP32)
+            sw = pld.window(all_sig, [4, 1], dtype=pl.INT32)
+            for r in pl.range(2):
+                self.chip(xs[r], ys[r], a, sa, w, sw, device=r)
+            for r in pl.range(2, 4):
+                self.chip(xs[r], ys[r], b, sb, w, sw, device=r)
+            return ys
+
+    return PairsAndAll

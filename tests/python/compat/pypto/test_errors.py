@@ -56,7 +56,21 @@ BODIES = [
     ("data = pld.tensor.allreduce(data, sig, mode='ring')", InvalidOperationError, "signal shape", "allreduce"),
     ("data = pld.tensor.allreduce(sig, sig)", InvalidOperationError, "target dtype must be FP16 or FP32", "allreduce"),
     ("data = pld.tensor.allreduce(data, data)", InvalidOperationError, "signal must have INT32 element type", "allreduce"),
-    ("pld.tensor.all_to_all_v(x, data, sig, sig, sig)", InvalidOperationError, "all_to_all_v is not supported", "all_to_all_v"),
+    ("pld.tensor.all_to_all_v(x, data, sig)", InvalidOperationError, "requires 5 args", "all_to_all_v"),
+    ("pld.tensor.all_to_all_v(x, data, sig, x, sig)", InvalidOperationError, "send_counts must have INT32 element type", "all_to_all_v"),
+    ("pld.tensor.all_to_all_v(x, data, sig, sig, x)", InvalidOperationError, "DistributedTensor", "all_to_all_v"),
+    ("pld.tensor.all_to_all_v(x, data, sig, sig, sig)", InvalidOperationError, "must divide target dim 0", "all_to_all_v"),
+    ("pld.tensor.put(data, 0, x, [0, 0], [0, 0], [1, me])", InvalidOperationError, "dynamic innermost transfer dim needs a static chunk_cols", "tensor.put"),
+    ("pld.tensor.get(y, 0, data, [0, 0], [0, 0], [me, 1])", InvalidOperationError, "dynamic leading transfer dim needs a static chunk_rows", "tensor.get"),
+    ("pld.tensor.put(sig, 0, x)", InvalidOperationError, "element type", "tensor.put"),
+    ("pld.tensor.remote_store(x[0], data, 0, [0, 0])", InvalidOperationError, "src must be at least 2-D", "remote_store"),
+    ("data = pld.tensor.allreduce(data, sig, core_num=2)", InvalidOperationError, "supported only in a HOST orchestrator", "allreduce"),
+    ("w = pld.window(data, [1, n], dtype=pl.FP32)", InvalidOperationError, "Ptr handle", "w = pld.window(data"),
+    ("y[0:1, 0:2] = pl.load(x, [0, 0], [1, n])", ParserTypeError, r"a part of \[1, 2\] cannot hold", "y[0:1"),
+    ("t = x[0, 0:2:2]", UnsupportedFeatureError, "steps in subscripts", "0:2:2"),
+    ("t = x[0, -1]", UnsupportedFeatureError, "negative indices", "-1]"),
+    ("t = x[0, 2:5]", InvalidOperationError, "slice is past the end of dimension 1", "2:5]"),
+    ("t = pl.reshape(x, [3])", InvalidOperationError, "does not have the elements", "reshape"),
     ("n = pld.world_size()", ParserSyntaxError, "HOST function only; found in InCore", "n = pld.world_size"),
     ("b = pld.alloc_window_buffer(4)", ParserSyntaxError, "HOST function only; found in InCore", "b = pld.alloc"),
     ("t = nothing", UndefinedVariableError, "'nothing' is not defined", "nothing"),
@@ -99,6 +113,54 @@ def test_calls_of_functions(tmp_path):
         linecache.checkcache()
         with pytest.raises(error, match=words):
             source.build(2, 4)
+
+
+SHAPES = [  # parameters of a kernel, its body, words of the message
+    ("t: pld.DistributedTensor[[8], pl.FP32], s: pl.Tensor[[1, 8], pl.FP32]", "pld.tensor.remote_store(s, t, 0, [0])", "target rank must be >= 2"),
+    (
+        "t: pld.DistributedTensor[[2, 8], pl.FP32], s: pl.Tensor[[2, 1, 8], pl.FP32]",
+        "pld.tensor.remote_store(s, t, 0, [0, 0])",
+        "src leading dimension 0 must be 1",
+    ),
+    (
+        "t: pld.DistributedTensor[[2, 8], pl.INT64], s: pl.Tensor[[2, 8], pl.INT64]",
+        "pld.tensor.remote_store(s, t, 0, [0, 0], atomic=pld.AtomicType.Add)",
+        "requires an fp32/bf16/fp16/int32/int16/int8 dtype",
+    ),
+    ("t: pld.DistributedTensor[[2, 8], pl.FP32], s: pld.DistributedTensor[[2], pl.INT32]", "pld.tensor.allreduce(t, s)", "signal must be 2D"),
+    ("t: pld.DistributedTensor[[2, 8], pl.FP32], s: pld.DistributedTensor[[2, 2], pl.INT32]", "pld.tensor.allreduce(t, s)", r"signal shape\[1\] must be 1"),
+    (
+        "t: pld.DistributedTensor[[2, 8], pl.FP32], s: pld.DistributedTensor[[pl.dynamic('NR'), 2], pl.INT32]",
+        "pld.tensor.allreduce(t, s, mode='ring')",
+        "static shape",
+    ),
+    (
+        "t: pld.DistributedTensor[[4, 8], pl.FP32], s: pld.DistributedTensor[[2, 1], pl.INT32], c: pl.Tensor[[2, 2], pl.INT32]",
+        "pld.tensor.all_to_all_v(t, t, s, c, s)",
+        "send_counts must be 1D",
+    ),
+    (
+        "t: pld.DistributedTensor[[4, 8], pl.FP32], s: pld.DistributedTensor[[2, 1], pl.INT32], r: pld.DistributedTensor[[2, 2], pl.INT32]",
+        "pld.tensor.all_to_all_v(t, t, s, s, r)",
+        "recv_counts second dimension must be 1",
+    ),
+]
+
+
+@pytest.mark.parametrize("params, body, words", SHAPES)
+def test_operands_that_do_not_go_together(params, body, words):
+    text = f"""
+import pypto.language as pl
+import pypto.language.distributed as pld
+
+@pl.program
+class Wrong:
+    @pl.function(type=pl.FunctionType.InCore)
+    def kernel(self, {params}):
+        {body}
+"""
+    with pytest.raises(InvalidOperationError, match=words):
+        pl.parse_program(text)
 
 
 HOST = [

@@ -51,7 +51,7 @@ def build(nr, n):
 '''
 
 
-def program(tmp_path, call, nr, n=6, rows="1", out="1", sig="nr", result="a"):
+def program(tmp_path, call, nr, n=12, rows="1", out="1", sig="nr", result="a"):
     text = TEXT.replace("CALL", call).replace("ROWS", rows).replace("OUT", out)
     text = text.replace("SIG", sig).replace("RESULT", result)
     if result == "a":
@@ -89,8 +89,11 @@ CALLS = {
 }
 
 
-@pytest.mark.parametrize("name", CALLS)
-@pytest.mark.parametrize("nr", [2, 3, 4])
+# There is no rank 1 of one, and no ring.
+RIGHT = [(name, nr) for name in CALLS for nr in (1, 2, 3, 4) if nr > 1 or name not in ("broadcast", "ring")]
+
+
+@pytest.mark.parametrize("name, nr", RIGHT)
 def test_is_proved_and_right(tmp_path, name, nr):
     call, frame, golden = CALLS[name]
     made = compiled(program(tmp_path, call, nr, **frame), nr)
@@ -110,8 +113,88 @@ def test_is_proved_and_right(tmp_path, name, nr):
         ("pld.tensor.allreduce(a, mode='ring')", InvalidOperationError, "requires an explicit signal"),
         ("pld.tensor.broadcast(a, s, root=5)", ValueError, r"root \(5\) must be a valid rank in \[0, 2\)"),
         ("pld.tensor.allreduce(xs[0], s)", InvalidOperationError, "DistributedTensor"),
+        ("pld.tensor.allreduce(a, s, core_num=2)", InvalidOperationError, "rank-1 signal is valid only when one signal lane is required"),
+        ("pld.tensor.allreduce(a, s, op=pld.ReduceOp.Max, mode='ring')", InvalidOperationError, "takes FP32 and ReduceOp.Sum"),
+        ("pld.tensor.allreduce(a, s, mode='ring', core_num=2)", InvalidOperationError, 'mode="ring" does not support core_num > 1'),
     ],
 )
 def test_what_is_refused(tmp_path, call, error, words):
     with pytest.raises(error, match=words):
         compiled(program(tmp_path, call, 2), 2)
+
+
+@pytest.mark.parametrize(
+    "call, frame, words",
+    [
+        ("pld.tensor.allreduce(a, s, core_num=4)", {"sig": "nr, 2"}, "must be at least the required lane count"),
+        ("pld.tensor.allreduce(a, s, mode='ring')", {"sig": "1, nr"}, r"must be at least 2\*\(NR-1\)"),
+    ],
+)
+def test_signals_that_do_not_suffice(tmp_path, call, frame, words):
+    with pytest.raises(InvalidOperationError, match=words):
+        program(tmp_path, call, 3, **frame)
+
+
+def test_what_is_known_when_the_devices_are(tmp_path):
+    ring = program(tmp_path, "pld.tensor.allreduce(a, s, mode='ring')", 3, n=7, sig="2 * (nr - 1) + 1, nr")
+    with pytest.raises(ValueError, match="exact multiple of the rank count: 7 elements for 3 ranks"):
+        compiled(ring, 3)
+    with pytest.raises(ValueError, match="less than the participating device count, 3"):
+        compiled(program(tmp_path, "pld.tensor.allreduce(a, s)", 3, sig="2"), 3)
+    many = program(tmp_path, "pld.tensor.allreduce(a, s, mode='ring')", 17, n=17, sig="2 * (nr - 1) + 1, nr")
+    with pytest.raises(ValueError, match="16 or fewer ranks, found 17"):
+        compiled(many, 17)
+    nested = "for r in pl.range(pld.world_size()):\n                self.end(ys[r], pld.tensor.allreduce(a, s), device=r)"
+    with pytest.raises(ValueError, match="must be a direct assignment"):
+        compiled(program(tmp_path, nested, 2), 2)
+
+
+def test_all_to_all_v_is_refused_when_it_is_compiled(tmp_path):
+    counts = "".join(
+        f"{name}_buf = pld.alloc_window_buffer(4 * nr)\n            {name} = pld.window({name}_buf, [nr, 1], dtype=pl.INT32)\n            "
+        for name in ("sent", "got")
+    )
+    call = f"{counts}b = pld.tensor.all_to_all_v(a, b, s, sent, got)"
+    made = program(tmp_path, call, 2, rows="nr", out="nr", result="b", sig="nr, 1")
+    with pytest.raises(ValueError, match="how much it moves is read from memory"):
+        compiled(made, 2)
+
+
+def test_directories_of_the_host_s_collectives(tmp_path, monkeypatch):
+    monkeypatch.setenv("PYPTO_PROG_BUILD_DIR", str(tmp_path / "built"))
+    made = compiled(program(tmp_path, "pld.tensor.broadcast(a, s, root=0)\n            pld.tensor.allreduce(a, s)", 2), 2)
+    found = sorted(d.name for d in (made.output_dir / "next_levels").iterdir())
+    assert found == ["builtin.tensor.allreduce__sum__fp32", "builtin.tensor.broadcast__root0__fp32"]
+    assert all((made.output_dir / "next_levels" / d / "kernel_config.py").is_file() for d in found)
+
+
+SIGNAL_READ = '''
+        @pl.function(type=pl.FunctionType.InCore)
+        def look(self, y: pl.Out[pl.Tensor[[OUT, n], pl.FP32]], z: pl.Out[pl.Tensor[[nr, 4], pl.INT32]], data: pld.DistributedTensor[[OUT, n], pl.FP32], s: pld.DistributedTensor[[nr, 4], pl.INT32]):
+            for i in pl.range(nr):
+                for j in pl.range(4):
+                    pld.system.wait(s, [i, j], 0, cmp=pld.WaitCmp.Eq)
+            z = pl.store(pl.load(s, [0, 0], [nr, 4]), [0, 0], z)
+            y = pl.store(pl.load(data, [0, 0], [OUT, n]), [0, 0], y)
+            return y, z
+
+        @pl.function(type=pl.FunctionType.Orchestration)
+        def seen(self, y: pl.Out[pl.Tensor[[OUT, n], pl.FP32]], z: pl.Out[pl.Tensor[[nr, 4], pl.INT32]], data: pld.DistributedTensor[[OUT, n], pl.FP32], s: pld.DistributedTensor[[nr, 4], pl.INT32]):
+            y, z = self.look(y, z, data, s)
+            return y, z
+
+        @pl.function(level=pl.Level.HOST'''
+
+
+def test_a_signal_with_a_lane_for_each_core_reads_zero_after_the_collective(tmp_path, monkeypatch):
+    """The kernel that comes after waits for zeros in every cell, and copies all of them out."""
+    text = TEXT.replace("\n        @pl.function(level=pl.Level.HOST", SIGNAL_READ)
+    text = text.replace("self.end(ys[r], RESULT, device=r)", "self.seen(ys[r], zs[r], RESULT, s, device=r)")
+    text = text.replace("ys: pl.Out[pl.Tensor[[nr, OUT, n], pl.FP32]])", "ys: pl.Out[pl.Tensor[[nr, OUT, n], pl.FP32]], zs: pl.Out[pl.Tensor[[nr, nr, 4], pl.INT32]])")
+    monkeypatch.setitem(globals(), "TEXT", text)
+    made = compiled(program(tmp_path, "pld.tensor.allreduce(a, s, core_num=4)", 3, sig="nr, 4"), 3)
+    assert [v.verdict for v in made.verdicts] == ["proved"]
+    xs, ys, zs = numbers((3, 1, 12)), np.zeros((3, 1, 12), np.float32), np.full((3, 3, 4), 9, np.int32)
+    made(xs, ys, zs)
+    np.testing.assert_array_equal(ys, rank_sums(xs))
+    assert not zs.any()

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Whole programs: how they are compiled, called, prepared and called again."""
 
+import importlib.util
 import os
 import subprocess
 import sys
@@ -52,18 +53,20 @@ def test_device_numbers_are_names_and_ranks_are_places():
     np.testing.assert_array_equal(made(xs), total(xs))
 
 
-def test_two_kernels_under_one_orchestration_run_in_order():
-    made = compiled(programs.two_kernels(3), 3)
-    xs, ys = numbers((3, 1, programs.SIZE)), np.zeros((3, 1, programs.SIZE), np.float32)
+@pytest.mark.parametrize("nr", RANKS)
+def test_two_kernels_under_one_orchestration_run_in_order(nr):
+    made = compiled(programs.two_kernels(nr), nr)
+    xs, ys = numbers((nr, 1, programs.SIZE)), np.full((nr, 1, programs.SIZE), 77, np.float32)
     made(xs, ys)
     np.testing.assert_array_equal(ys, np.roll(xs, 1, axis=0))
     assert [v.verdict for v in made.verdicts] == ["proved"]
 
 
 @pytest.mark.parametrize("op, golden", [(pld.ReduceOp.Max, np.max), (pld.ReduceOp.Sum, np.sum)])
-def test_tuples_and_captured_words(op, golden):
-    made = compiled(programs.total_and_own(3, op, pl.FP32), 3)
-    xs = numbers((3, 1, programs.SIZE))
+@pytest.mark.parametrize("nr", RANKS)
+def test_tuples_and_captured_words(nr, op, golden):
+    made = compiled(programs.total_and_own(nr, op, pl.FP32), nr)
+    xs = numbers((nr, 1, programs.SIZE))
     total_of, own = made(xs)
     np.testing.assert_array_equal(total_of, np.broadcast_to(golden(xs, axis=0), xs.shape))
     np.testing.assert_array_equal(own, 2 * xs)
@@ -248,14 +251,15 @@ def test_kernels_that_read_data_to_decide_are_refused_with_a_sentence(tmp_path):
     assert f"{source.path}:{source.line('pl.range(pl.cast')}" in str(error.value)
 
 
-def test_a_signal_that_is_stored_to_is_refused(tmp_path):
-    body = """
+@pytest.mark.parametrize("write", ["pl.store(pl.load(x, [0, 0], [1, 1]), [0, 0], sig)", "pld.tensor.put(sig, 0, x)"])
+def test_data_that_goes_into_a_signal_is_refused(tmp_path, write):
+    body = f"""
     pld.system.notify(sig, me, [0, 0], 1, op=pld.NotifyOp.AtomicAdd)
-    pl.write(sig, [0, 0], 0)
+    {write}
     return y
     """
-    source = Source(tmp_path, body)
-    with pytest.raises(ValueError, match=f"{source.path}:{source.line('pl.write')}:.* 'sig_buf' holds signals"):
+    source = Source(tmp_path, body, x="nr, 1", dtype="INT32")
+    with pytest.raises(ValueError, match=f"{source.path}:{source.line(write)}:.* 'sig_buf' holds signals and gets data here"):
         source.compile(2, 4)
 
 
@@ -274,6 +278,10 @@ def test_a_refuted_kernel_runs_with_a_warning_or_not_at_all(tmp_path, monkeypatc
     told = capfd.readouterr().err
     assert f"peal: kernel Tested of {source.path}: refuted: data race" in told
     assert f"(line {source.line('remote_load')})" in told
+    [verdict] = made.verdicts
+    assert told.endswith(f"  the counterexample: {verdict.page}\n")
+    page = Path(verdict.page).read_text()
+    assert "<title>Tested on 2 ranks is not proved</title>" in page and "data race" in page and "<svg" in page
     made(numbers((2, 1, 4)), np.zeros((2, 1, 4), np.float32))
     monkeypatch.setenv("PEAL_CHECK", "error")
     import peal
@@ -284,7 +292,7 @@ def test_a_refuted_kernel_runs_with_a_warning_or_not_at_all(tmp_path, monkeypatc
     monkeypatch.setenv("PEAL_CHECK", "off")
     assert source.compile(2, 4).verdicts == [None]
     monkeypatch.setenv("PEAL_CHECK", "maybe")
-    with pytest.raises(peal.Error, match="PEAL_CHECK: expected one of warn, error, off; found 'maybe'"):
+    with pytest.raises(peal.Error, match="PEAL_CHECK: expected warn, error or off, found 'maybe'"):
         source.compile(2, 4)
 
 
@@ -354,6 +362,47 @@ def test_a_device_in_two_domains_has_a_rank_in_each():
         np.testing.assert_array_equal(right[1:3], xs[2:0:-1])
         assert not left[2:].any() and not right[0].any() and not right[3].any()
     assert [v.verdict for v in made.verdicts] == ["proved", "proved"]
+
+
+INTERLEAVED = """\
+            w = pld.window(a, [1, n], dtype=pl.FP32)
+            s = pld.window(a_sig, [2, 1], dtype=pl.INT32)
+            w2 = pld.window(b, [1, n], dtype=pl.FP32)
+            s2 = pld.window(b_sig, [2, 1], dtype=pl.INT32)
+            for r in pl.range(2):
+                self.chip(xs[r], left[r], w, s, device=r)
+                self.chip(xs[r + 1], right[r + 1], w2, s2, device=r + 1)
+"""
+
+
+def test_domains_whose_dispatches_alternate_do_not_wait_for_ever(tmp_path):
+    """Device 0 waits for device 1, which has the other domain's work to do first."""
+    text = Path(programs.__file__).read_text()
+    begin = text.index("            for r in pl.range(2):\n                w = pld.window(a, ")
+    end = text.index("            return left, right")
+    path = tmp_path / "alternating.py"
+    path.write_text(text[:begin] + INTERLEAVED + text[end:])
+    spec = importlib.util.spec_from_file_location(path.stem, path)
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    made = compiled(module.pairs(), 3 + 1)
+    xs = numbers((4, 1, programs.SIZE)) + 10
+    left, right = np.zeros_like(xs), np.zeros_like(xs)
+    made(xs, left, right)
+    np.testing.assert_array_equal(left[:2], xs[1::-1])
+    np.testing.assert_array_equal(right[1:3], xs[2:0:-1])
+    assert [v.verdict for v in made.verdicts] == ["proved", "proved"]
+
+
+def test_a_dispatch_may_have_windows_of_two_domains():
+    """A rank has a number in each."""
+    made = compiled(programs.pairs_and_all(), 4)
+    [verdict] = made.verdicts
+    assert (verdict.verdict, verdict.meaning) == ("proved", "ys is the allreduce (sum) of xs")
+    xs, ys = numbers((4, 1, programs.SIZE)), np.full((4, 1, programs.SIZE), 77, np.float32)
+    for _ in range(2):
+        made(xs, ys)
+        np.testing.assert_array_equal(ys, total(xs))
 
 
 def test_a_dispatch_to_a_device_that_is_not_there():

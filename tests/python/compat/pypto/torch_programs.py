@@ -1,11 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
 """The same paths with tensors of torch: `make test-torch` runs this."""
 
+import jit_programs
 import numpy as np
 import programs
 import pytest
+import test_host_work
 import torch
 from frame import Source, compiled
+from pypto.ir.distributed_compiled_program import DistributedConfig
+from pypto.runtime import RunConfig
 
 RANKS = [1, 2, 3, 4]
 
@@ -80,3 +84,29 @@ def test_numpy_and_torch_in_one_call():
     xs, ys = torch.ones(2, 1, programs.SIZE), np.zeros((2, 1, programs.SIZE), np.float32)
     made(xs, ys)
     assert (ys == 2).all()
+
+
+def test_sub_workers_memory_of_the_host_and_of_devices():
+    made = compiled(test_host_work.relay(2, test_host_work.add), 2)
+    xs, ys = torch.ones(2, 1, programs.SIZE), torch.zeros(2, 1, programs.SIZE)
+    made(xs, ys)
+    expected = (2 * xs + (2 * xs).sum() + 5).roll(1, 0)
+    assert torch.equal(ys, expected)
+    with made.prepare() as worker:
+        rows, out = worker.alloc_stacked_tensor(xs), worker.alloc_tensor((2, 1, programs.SIZE), torch.float32)
+        worker(rows, out)
+        back = torch.zeros_like(xs)
+        worker.copy_stacked_from(rows, back)
+        assert torch.equal(back, xs)
+        call = worker.submit(made, xs, ys.zero_())
+        call.result()
+    assert torch.equal(ys, expected)
+
+
+def test_functions_take_the_shapes_of_tensors():
+    config = RunConfig(distributed_config=DistributedConfig(device_ids=[0, 1, 2]))
+    for dtype in (torch.float32, torch.float16, torch.int32):
+        xs = torch.arange(30).reshape(3, 2, 5).to(dtype)
+        ys = torch.zeros_like(xs)
+        jit_programs.difference(3)(xs, ys, config=config)
+        assert torch.equal(ys, xs - xs.roll(1, 0))

@@ -1,10 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """The ring allreduce as today's drivers are written: one group, tensors of buffers."""
 
-import os
-
 import torch
-from ring_allreduce import COUNT, KERNELS, build
+from ring_allreduce import COUNT, build
 from simpler.task_interface import CommBufferSpec, DataType, TaskArgs, TensorArgType
 from simpler.worker import Worker
 
@@ -18,7 +16,7 @@ def run(device_ids, platform="a2a3sim", groups=1):
     inputs = [torch.tensor([float(i + 100 * r) for i in range(COUNT)]).share_memory_() for r in chips]
     outputs = [torch.zeros(COUNT).fill_(-1.0).share_memory_() for _ in chips]
     worker = Worker(level=3, platform=platform, runtime="tensormap_and_ringbuffer", device_ids=device_ids)
-    handle = worker.register(build(platform, os.path.join(KERNELS, "ring_allreduce_kernel.cpp")))
+    handle = worker.register(build(platform))
     worker.init()
     try:
 

@@ -37,33 +37,31 @@ def parse_devices(text):
     return list(range(int(first), int(last or first) + 1))
 
 
-def build(platform, kernel):
+def build(platform, name="ring_allreduce"):
     compiler = KernelCompiler(platform=platform)
     root = ensure_pto_isa_root(commit=None, clone_protocol="https")
     runtime = "tensormap_and_ringbuffer"
     folders = compiler.get_orchestration_include_dirs(runtime)
     incore = compiler.compile_incore(
-        source_path=kernel,
+        source_path=os.path.join(KERNELS, f"{name}_kernel.cpp"),
         core_type="aiv",
         pto_isa_root=root,
         extra_include_dirs=[*folders, str(compiler.project_root / "src" / "common")],
     )
     if not platform.endswith("sim"):
         incore = extract_text_section(incore)
-    shim = compiler.compile_orchestration(
-        runtime_name=runtime, source_path=os.path.join(KERNELS, "ring_allreduce_orch.cpp")
-    )
+    shim = compiler.compile_orchestration(runtime_name=runtime, source_path=os.path.join(KERNELS, "collective_orch.cpp"))
     core = CoreCallable.build(signature=SIGNATURE, binary=incore)
     return ChipCallable.build(
         signature=SIGNATURE,
-        func_name="ring_allreduce",
-        config_name="ring_allreduce_config",
+        func_name="collective",
+        config_name="collective_config",
         binary=shim,
         children=[(0, core)],
     )
 
 
-def run(platform, device_ids, kernel=os.path.join(KERNELS, "ring_allreduce_kernel.cpp"), rounds=1):
+def run(platform, device_ids, rounds=1, left_out=0):
     nranks = len(device_ids)
     if not 1 <= nranks <= 16:
         raise ValueError(f"expected 1 to 16 devices, found {nranks}")
@@ -74,7 +72,7 @@ def run(platform, device_ids, kernel=os.path.join(KERNELS, "ring_allreduce_kerne
     worker = Worker(
         level=3, platform=platform, runtime="tensormap_and_ringbuffer", device_ids=device_ids, num_sub_workers=0, build=False
     )
-    chip_id = worker.register(build(platform, kernel))
+    chip_id = worker.register(build(platform))
     try:
         worker.init()
 
@@ -99,6 +97,7 @@ def run(platform, device_ids, kernel=os.path.join(KERNELS, "ring_allreduce_kerne
                     )
                     args.add_scalar(seen.domain_size)
                     args.add_scalar(seen.device_ctx)
+                    args.add_scalar(left_out)
                     orch.submit_next_level(chip_id, args, config, worker=rank)
 
         for _ in range(rounds):

@@ -55,6 +55,11 @@ class Tensor:
     def abs(self):
         return Tensor(numpy.abs(self.array))
 
+    __abs__ = abs
+
+    def double(self):
+        return Tensor(self.array.astype("f8"))
+
     def max(self):
         return Tensor(self.array.max())
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Allreduce round a ring: chunks are added up on their way round, then handed round once more.
-// args: input, output, scratch window, nranks, context.
+// args: input, output, scratch window; nranks, context, sync to leave out.
 #include "frame.hpp"
 
 extern "C" __aicore__ __attribute__((always_inline)) void kernel_entry(__gm__ int64_t* args) {
@@ -9,6 +9,7 @@ extern "C" __aicore__ __attribute__((always_inline)) void kernel_entry(__gm__ in
     __gm__ float* scratch = Elements<float>(args[2]);
     const int nranks = static_cast<int>(args[3]);
     __gm__ auto* context = reinterpret_cast<__gm__ CommContext*>(args[4]);
+    const int left_out = static_cast<int>(args[5]);
     const int me = static_cast<int>(context->rankId);
     const int chunk = kMostElements / nranks;
     const int whole = chunk * nranks;
@@ -24,14 +25,14 @@ extern "C" __aicore__ __attribute__((always_inline)) void kernel_entry(__gm__ in
     set_flag(PIPE_MTE2, PIPE_MTE3, EVENT_ID0);
     wait_flag(PIPE_MTE2, PIPE_MTE3, EVENT_ID0);
     TSTORE(RowAt(scratch, whole), all);
-    pipe_barrier(PIPE_ALL);  // SYNC
+    SYNC(1) pipe_barrier(PIPE_ALL);
 
     // A round has a line of its own: the cell is rung by the left neighbour.
     const auto meet = [&](int round) {
         __gm__ int32_t* cell = cells + 16 * round;
         pto::comm::TNOTIFY(pto::comm::Signal(RemotePtr(context, cell, right)), 1,
                            pto::comm::NotifyOp::AtomicAdd);
-        pto::comm::TWAIT(pto::comm::Signal(cell), 1, pto::comm::WaitCmp::GE);  // SYNC
+        SYNC(2) pto::comm::TWAIT(pto::comm::Signal(cell), 1, pto::comm::WaitCmp::GE);
     };
 
     for (int step = 0; step + 1 < nranks; ++step) {
@@ -47,7 +48,7 @@ extern "C" __aicore__ __attribute__((always_inline)) void kernel_entry(__gm__ in
         set_flag(PIPE_V, PIPE_MTE3, EVENT_ID0);
         wait_flag(PIPE_V, PIPE_MTE3, EVENT_ID0);
         TSTORE(RowAt(scratch + which * chunk, chunk), mine);
-        pipe_barrier(PIPE_ALL);  // SYNC
+        SYNC(3) pipe_barrier(PIPE_ALL);
     }
     for (int step = 0; step + 1 < nranks; ++step) {
         meet(nranks - 1 + step);

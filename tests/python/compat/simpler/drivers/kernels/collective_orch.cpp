@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
-// Forwards three tensors and two scalars; older names.
+// Forwards three tensors and all scalars, as older shims do.
 #include <stdint.h>
 
 #include "pto_orchestration_api.h"
 
 extern "C" {
 
-__attribute__((visibility("default"))) PTO2OrchestrationConfig ring_allreduce_config(
+__attribute__((visibility("default"))) PTO2OrchestrationConfig collective_config(
     const ChipStorageTaskArgs& args) {
     (void)args;
     return PTO2OrchestrationConfig{.expected_arg_count = 5};
 }
 
-__attribute__((visibility("default"))) void ring_allreduce(const ChipStorageTaskArgs& args) {
+__attribute__((visibility("default"))) void collective(const ChipStorageTaskArgs& args) {
     Tensor input = from_tensor_arg(args.tensor(0));
     Tensor output = from_tensor_arg(args.tensor(1));
     Tensor scratch = from_tensor_arg(args.tensor(2));
@@ -20,8 +20,7 @@ __attribute__((visibility("default"))) void ring_allreduce(const ChipStorageTask
     task.add_input(input);
     task.add_output(output);
     task.add_inout(scratch);
-    task.add_scalar(args.scalar(0));
-    task.add_scalar(args.scalar(1));
+    for (int i = 0; i < args.scalar_count(); ++i) task.add_scalar(args.scalar(i));
     rt_submit_aiv_task(0, task);
 }
 }

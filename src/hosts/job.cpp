@@ -1,0 +1,204 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "hosts/job.hpp"
+
+#include <sched.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cstring>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "peal/error.hpp"
+#include "shm/story.hpp"
+
+namespace peal::hosts {
+namespace {
+
+using shm::Clock;
+using std::chrono::microseconds;
+
+// Letters about nothing else: where extents are, there is no such offset.
+constexpr std::uint64_t kParting = 0;
+constexpr std::chrono::seconds kToSendTheLast{1};
+
+// What ranks on different hosts must have in common: how memory is laid out, and the letters.
+constexpr std::string_view kVersion = "peal hosts 1\n";
+
+std::string_view address_in(std::string_view text, const Job& job, int rank) {
+    if (text.starts_with(kVersion)) return text.substr(kVersion.size());
+    const std::string_view found = text.substr(0, std::min<std::size_t>(text.find('\n'), 40));
+    throw Error(Fault::usage,
+                fmt::format("cannot connect: {} runs another version of Peal ('{}', this is '{}'); "
+                            "use one release on all hosts",
+                            job.name_of(rank), found, kVersion.substr(0, kVersion.size() - 1)));
+}
+
+}  // namespace
+
+Job::Job(std::unique_ptr<Meeting> meeting, LocalWorld world, const OpenNet& open)
+    : meeting_(std::move(meeting)),
+      world_(std::move(world)),
+      parts_(static_cast<std::size_t>(meeting_->nranks())) {
+    int here = 0;
+    for (int other = 0; other < meeting_->nranks(); ++other) here += is_far(other) ? 0 : 1;
+    this->world()->header().ranks_here.store(here, std::memory_order_relaxed);
+    if (here < meeting_->nranks()) net_ = open(rank());
+    const std::vector<std::string> texts =
+        meeting_->exchange(std::string(kVersion) + (net_ ? net_->address() : ""));
+    for (int other = 0; other < meeting_->nranks(); ++other) {
+        const std::string_view address =
+            address_in(texts[static_cast<std::size_t>(other)], *this, other);
+        if (is_far(other)) net_->know(other, std::string(address));
+    }
+}
+
+std::string Job::name_of(int rank) const {
+    return fmt::format("rank {} on host {}", rank, meeting_->host_of(rank));
+}
+
+// ---------------------------------------------------------------------------- letters
+
+void Job::read_letters_about(std::uint64_t subject, Reader reader) {
+    const std::lock_guard lock(mail_);
+    readers_[subject] = std::move(reader);
+    std::vector<Net::Letter> waiting;
+    waiting.swap(unread_);
+    for (const Net::Letter& letter : waiting) hand_over(letter);
+}
+
+void Job::stop_reading_about(std::uint64_t subject) {
+    const std::lock_guard lock(mail_);
+    readers_.erase(subject);
+}
+
+void Job::keep(std::uint64_t subject, std::shared_ptr<void> what) {
+    const std::lock_guard lock(mail_);
+    kept_[subject] = std::move(what);
+}
+
+void Job::keep_to_the_end(std::shared_ptr<void> what) {
+    const std::lock_guard lock(mail_);
+    kept_to_the_end_.push_back(std::move(what));
+}
+
+void Job::let_go(std::uint64_t subject) {
+    std::shared_ptr<void> last;  // goes after the lock
+    const std::lock_guard lock(mail_);
+    const auto found = kept_.find(subject);
+    if (found == kept_.end()) return;
+    last = std::move(found->second);
+    kept_.erase(found);
+}
+
+void Job::post(int rank, std::uint64_t subject, std::string_view text) {
+    std::string letter(sizeof subject, '\0');
+    std::memcpy(letter.data(), &subject, sizeof subject);
+    net_->post(rank, letter.append(text));
+}
+
+void Job::hand_over(const Net::Letter& letter) {
+    std::uint64_t subject = 0;
+    const bool is_of_rank = letter.from >= 0 && letter.from < meeting_->nranks();
+    if (letter.text.size() < sizeof subject || !is_of_rank) return;
+    std::memcpy(&subject, letter.text.data(), sizeof subject);
+    if (subject == kParting) {
+        parts_[static_cast<std::size_t>(letter.from)] = true;
+        return;
+    }
+    const auto reader = readers_.find(subject);
+    if (reader == readers_.end()) {
+        unread_.push_back(letter);
+    } else {
+        reader->second(letter.from, std::string_view(letter.text).substr(sizeof subject));
+    }
+}
+
+void Job::progress() {
+    net_->progress();
+    while (const auto letter = net_->letter()) {
+        const std::lock_guard lock(mail_);
+        hand_over(*letter);
+    }
+}
+
+// ---------------------------------------------------------------------------- waiting
+
+Job::Patience::Patience(Job& job) : job_(job), spins_(shm::spinning_pays(*job.world())) {}
+
+// A ring of a rank on this host is seen after a nap: the longer it has been waited for, the longer
+// one may be.
+bool Job::Patience::pause(Clock::time_point deadline) {
+    constexpr microseconds kSpin{50}, kShortest{50}, kLongest{1000};
+    const Clock::time_point now = Clock::now();
+    if (now >= deadline) return false;
+    const auto waited = std::chrono::duration_cast<microseconds>(now - start_);
+    if (waited < kSpin) {
+        if (!spins_) sched_yield();
+        return true;
+    }
+    const auto left = std::chrono::duration_cast<microseconds>(deadline - now);
+    job_.net_->nap(std::min({std::clamp(waited / 8, kShortest, kLongest), left}));
+    return true;
+}
+
+// ---------------------------------------------------------------------------- news
+
+void Job::hear(const Meeting::News& news) {
+    shm::World& world = *world_.place.world;
+    if (news.rank < 0 || news.rank >= world.nranks()) {
+        // Nobody is left to say who dies. So nobody may wait for anybody any more.
+        shm::tell_story(world, rank(), news.story);
+        world.raise_alarm(rank());
+    } else if (news.kind == Meeting::News::Kind::left) {
+        if (is_far(news.rank)) world.dismiss(news.rank);
+    } else {
+        // Of its own death no rank tells: whoever looks after it knows more.
+        const bool has_told = news.kind == Meeting::News::Kind::failed && !news.story.empty();
+        if (has_told) shm::tell_story(world, news.rank, news.story);
+        world.raise_alarm(news.rank);
+    }
+}
+
+void Job::look() {
+    const std::lock_guard lock(news_);
+    while (const auto news = meeting_->news()) hear(*news);
+}
+
+// All ranks come here. Until then one may be wanted: to take what others put, to give what they
+// fetch, and to pass on what this rank itself has issued.
+void Job::part() {
+    std::vector<int> far;
+    for (int other = 0; other < meeting_->nranks(); ++other) {
+        if (is_far(other)) far.push_back(other);
+    }
+    for (const int other : far) post(other, kParting, "");
+    const auto parts = [this](int other) { return parts_[static_cast<std::size_t>(other)]; };
+    while (world()->failed_rank() < 0 && !std::all_of(far.begin(), far.end(), parts)) {
+        progress();
+        look();
+        net_->nap(microseconds(1000));
+    }
+    const Flight last;
+    for (const int other : far) net_->flush(last, other);
+    const Clock::time_point end = Clock::now() + kToSendTheLast;
+    while (!last.is_over() && world()->failed_rank() < 0 && Clock::now() < end) {
+        progress();
+        look();
+        net_->nap(microseconds(1000));
+    }
+}
+
+Job::~Job() {
+    try {
+        if (net_ != nullptr) part();
+        meeting_->leave();
+    } catch (...) {  // whoever is left over hears it by himself
+    }
+    readers_.clear();
+    kept_.clear();
+    net_.reset();  // nothing comes any more into what was kept
+}
+
+}  // namespace peal::hosts

@@ -1,0 +1,341 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "hosts/rendezvous.hpp"
+
+#include <fmt/format.h>
+#include <poll.h>
+#include <sys/eventfd.h>
+#include <sys/socket.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <utility>
+
+#include "base/thread.hpp"
+#include "hosts/waiting.hpp"
+#include "peal/error.hpp"
+
+namespace peal::hosts {
+namespace {
+
+using std::chrono::milliseconds;
+
+constexpr milliseconds kForStrangers{5000};
+constexpr std::size_t kMostStrangers = 64;
+constexpr milliseconds kToFlush{1000};
+
+std::string with_host(int rank, const std::string& host) {
+    return host.empty() ? fmt::format("rank {}", rank) : fmt::format("rank {} on {}", rank, host);
+}
+
+}  // namespace
+
+Rendezvous::Rendezvous(base::Descriptor listener, Secret secret, Party party)
+    : listener_(std::move(listener)),
+      wake_(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)),
+      secret_(secret),
+      party_(std::move(party)),
+      seats_(static_cast<std::size_t>(party_.nranks)),
+      absent_(party_.nranks) {
+    if (!wake_) throw Error(Fault::resource, "cannot make an eventfd for the rendezvous");
+    thread_ = base::start_thread("the thread of the rendezvous", [this] { run(); });
+}
+
+Rendezvous::~Rendezvous() {
+    {
+        const std::lock_guard lock(mutex_);
+        stop_ = true;
+    }
+    eventfd_write(wake_.get(), 1);
+    thread_.join();
+}
+
+void Rendezvous::see_off(Clock::time_point late) {
+    std::unique_lock lock(mutex_);
+    const auto are_gone = [this] { return here_ == 0; };
+    const auto came_and_went = [this] { return absent_ == 0 && here_ == 0; };
+    if (late == Clock::time_point::max()) {
+        changed_.wait(lock, came_and_went);
+    } else if (!changed_.wait_until(lock, late, came_and_went)) {
+        changed_.wait(lock, are_gone);
+    }
+}
+
+void Rendezvous::run() {
+    next_beat_ = Clock::now() + kBeat;
+    while (!is_stopped()) look_once();
+    // What has been said is said: the others may need it to know why.
+    const Clock::time_point deadline = Clock::now() + kToFlush;
+    for (Visitor& visitor : visitors_) {
+        while (visitor.link.has_unsent() &&
+               wait_for(visitor.link.descriptor(), POLLOUT, deadline)) {
+            visitor.link.flush();
+        }
+    }
+}
+
+bool Rendezvous::is_stopped() {
+    const std::lock_guard lock(mutex_);
+    return stop_;
+}
+
+Rendezvous::Clock::time_point Rendezvous::next_event() const {
+    Clock::time_point next = next_beat_;
+    for (const Visitor& visitor : visitors_) {
+        if (visitor.rank < 0) next = std::min(next, visitor.patience);
+    }
+    return next;
+}
+
+void Rendezvous::look_once() {
+    std::vector<pollfd> watched = {{wake_.get(), POLLIN, 0},
+                                   {is_full_ ? -1 : listener_.get(), POLLIN, 0}};
+    for (const Visitor& visitor : visitors_) {
+        const int events = visitor.link.has_unsent() ? POLLIN | POLLOUT : POLLIN;
+        watched.push_back({visitor.link.descriptor(), static_cast<short>(events), 0});
+    }
+    if (poll(watched.data(), watched.size(), milliseconds_until(next_event())) < 0) return;
+    std::size_t i = 2;
+    for (Visitor& visitor : visitors_) {
+        if (watched[i++].revents == 0) continue;
+        visitor.link.flush();
+        visitor.link.receive();
+        hear(visitor);
+    }
+    if (watched[1].revents != 0) welcome_strangers();
+    beat();
+    const Clock::time_point now = Clock::now();
+    for (Visitor& visitor : visitors_) {
+        if (visitor.rank < 0 && now >= visitor.patience) visitor.link.end("it was slow");
+    }
+    // To tell others of one that is lost may lose another.
+    for (bool is_quiet = false; !is_quiet;) {
+        is_quiet = true;
+        for (Visitor& visitor : visitors_) {
+            if (!visitor.link.is_over() || visitor.rank < 0) continue;
+            lose(visitor);
+            is_quiet = false;
+        }
+    }
+    if (std::erase_if(visitors_, [](const Visitor& v) { return v.link.is_over(); }) > 0) {
+        is_full_ = false;
+    }
+    count_presence();
+}
+
+void Rendezvous::welcome_strangers() {
+    for (;;) {
+        base::Descriptor socket(
+            accept4(listener_.get(), nullptr, nullptr, SOCK_NONBLOCK | SOCK_CLOEXEC));
+        if (!socket) {
+            // Until somebody goes, or the next beat.
+            is_full_ = errno == EMFILE || errno == ENFILE || errno == ENOBUFS || errno == ENOMEM;
+            return;
+        }
+        drop_a_stranger();
+        Greeting greeting;
+        greeting.nonce = new_nonce();
+        visitors_.push_back({Link(std::move(socket), kLongestFromStranger), pack(greeting),
+                             Clock::now() + kForStrangers});
+        visitors_.back().link.send(visitors_.back().greeting);
+    }
+}
+
+// The one that has been here longest, if there are too many.
+void Rendezvous::drop_a_stranger() {
+    const auto is_stranger = [](const Visitor& v) { return v.rank < 0 && !v.link.is_over(); };
+    const auto count = std::count_if(visitors_.begin(), visitors_.end(), is_stranger);
+    if (static_cast<std::size_t>(count) < kMostStrangers) return;
+    visitors_.erase(std::find_if(visitors_.begin(), visitors_.end(), is_stranger));
+}
+
+void Rendezvous::hear(Visitor& visitor) {
+    while (const auto bytes = visitor.link.next()) {
+        if (visitor.rank < 0) {
+            hear_claim(visitor, *bytes);
+        } else if (const auto message = message_from(*bytes)) {
+            hear_message(visitor, *message);
+        } else {
+            visitor.link.end("it says what nobody understands");
+        }
+        if (visitor.link.is_over() && visitor.rank < 0) return;
+    }
+}
+
+void Rendezvous::hear_claim(Visitor& visitor, std::string_view bytes) {
+    const auto refuse = [&](std::string why) {
+        visitor.link.send(pack(Answer{false, party_.owner, std::move(why)}));
+        visitor.link.end("it was refused");
+    };
+    const auto parts = signed_claim_from(bytes);
+    const auto claim = parts ? claim_from(parts->claim) : std::nullopt;
+    if (!claim) return visitor.link.end("it says what nobody understands");
+    const std::string said = visitor.greeting + std::string(parts->claim);
+    if (claim->version != kWireVersion || claim->release != release()) {
+        return refuse(
+            fmt::format("it is Peal {} (rendezvous {}) and rank {} is Peal {} "
+                        "(rendezvous {}); use one release for all ranks",
+                        release(), kWireVersion, claim->rank, claim->release, claim->version));
+    }
+    if (!is_proof(parts->proof, secret_, Role::guest, said)) {
+        return refuse(
+            fmt::format("rank {} does not know the job's secret; PEAL_SECRET must be the same "
+                        "for all ranks",
+                        claim->rank));
+    }
+    if (std::string why = objection(*claim); !why.empty()) return refuse(std::move(why));
+    take_seat(visitor, *claim, said);
+}
+
+// Of one who knows the secret.
+std::string Rendezvous::objection(const Claim& claim) const {
+    if (claim.nranks != party_.nranks) {
+        return fmt::format(
+            "rank {} on {} expects {} ranks, and the others {}; PEAL_RANKS must be "
+            "the same for all",
+            claim.rank, claim.host, claim.nranks, party_.nranks);
+    }
+    if (claim.rank < 0 || claim.rank >= party_.nranks) {
+        return fmt::format("rank {} on {}: expected a rank from 0 to {}", claim.rank, claim.host,
+                           party_.nranks - 1);
+    }
+    const Seat& seat = seats_[static_cast<std::size_t>(claim.rank)];
+    if (seat.presence != Presence::absent) {
+        return fmt::format("rank {} on {} is taken: a process on {} came first", claim.rank,
+                           claim.host, seat.host);
+    }
+    return "";
+}
+
+void Rendezvous::take_seat(Visitor& visitor, const Claim& claim, std::string_view said) {
+    visitor.link.send(pack(Answer{true, party_.owner, proof(secret_, Role::hub, said)}));
+    visitor.link.begin_sealing(Sealer(secret_, Role::hub, said), Opener(secret_, Role::guest, said),
+                               kLongestFromGuest);
+    visitor.rank = claim.rank;
+    Seat& seat = seats_[static_cast<std::size_t>(claim.rank)];
+    seat.presence = Presence::here;
+    seat.host = claim.host;
+    for (const Meeting::News& news : news_) tell(visitor, message_of(news));
+    const auto is_absent = [](const Seat& s) { return s.presence == Presence::absent; };
+    if (std::any_of(seats_.begin(), seats_.end(), is_absent)) return;
+    Message hosts{Message::Kind::hosts, -1, {}};
+    for (const Seat& each : seats_) hosts.texts.push_back(each.host);
+    tell_all(hosts);
+}
+
+void Rendezvous::hear_message(Visitor& visitor, const Message& message) {
+    using Kind = Message::Kind;
+    using News = Meeting::News;
+    const bool is_here = seats_[static_cast<std::size_t>(visitor.rank)].presence == Presence::here;
+    switch (message.kind) {
+        case Kind::ping: return tell(visitor, {Kind::pong, -1, {}});
+        case Kind::pong: visitor.owes_answer = false; return;
+        case Kind::exchange: return take_text(visitor, message);
+        case Kind::who: return tell(visitor, {Kind::who, -1, missing()});
+        case Kind::fail:
+            if (is_here && message.texts.size() == 1) {
+                announce(News::Kind::failed, visitor.rank,
+                         fmt::format("{} failed: {}", name_of(visitor.rank), message.texts[0]));
+            }
+            return tell(visitor, {Kind::fail, -1, {}});
+        case Kind::leave:
+            if (is_here) {
+                announce(News::Kind::left, visitor.rank,
+                         fmt::format("{} has left", name_of(visitor.rank)));
+            }
+            return tell(visitor, {Kind::leave, -1, {}});
+        default: visitor.link.end("it says what only the hub may say");
+    }
+}
+
+void Rendezvous::take_text(Visitor& visitor, const Message& message) {
+    Seat& seat = seats_[static_cast<std::size_t>(visitor.rank)];
+    const bool is_proper = message.texts.size() == 1 && !seat.has_given &&
+                           seat.presence == Presence::here &&
+                           message.texts[0].size() <= kLongestText;
+    if (!is_proper) return visitor.link.end("it exchanges twice");
+    seat.has_given = true;
+    seat.given = message.texts[0];
+    hand_around();
+}
+
+void Rendezvous::hand_around() {
+    const auto has_given = [](const Seat& seat) { return seat.has_given; };
+    if (!std::all_of(seats_.begin(), seats_.end(), has_given)) return;
+    Message all{Message::Kind::exchange, -1, {}};
+    for (Seat& seat : seats_) {
+        all.texts.push_back(std::exchange(seat.given, {}));
+        seat.has_given = false;
+    }
+    tell_all(all);
+}
+
+// A connection that ended. One that said goodbye before is nobody's loss.
+void Rendezvous::lose(Visitor& visitor) {
+    const int rank = std::exchange(visitor.rank, -1);
+    if (seats_[static_cast<std::size_t>(rank)].presence != Presence::here) return;
+    announce(Meeting::News::Kind::died, rank,
+             visitor.link.is_cut()
+                 ? fmt::format("{} cannot be reached: {}", name_of(rank), visitor.link.why())
+                 : fmt::format("{} died", name_of(rank)));
+}
+
+void Rendezvous::announce(Meeting::News::Kind kind, int rank, std::string story) {
+    seats_[static_cast<std::size_t>(rank)].presence = Presence::gone;
+    news_.push_back({kind, rank, std::move(story)});
+    for (Visitor& visitor : visitors_) {
+        if (visitor.rank >= 0 && visitor.rank != rank) tell(visitor, message_of(news_.back()));
+    }
+}
+
+void Rendezvous::beat() {
+    const Clock::time_point now = Clock::now();
+    if (now < next_beat_) return;
+    next_beat_ = now + kBeat;
+    is_full_ = false;
+    for (Visitor& visitor : visitors_) {
+        if (visitor.rank < 0 || visitor.owes_answer) continue;
+        visitor.owes_answer = true;
+        tell(visitor, {Message::Kind::ping, -1, {}});
+    }
+}
+
+void Rendezvous::tell(Visitor& visitor, const Message& message) {
+    visitor.link.send(pack(message));
+}
+
+void Rendezvous::tell_all(const Message& message) {
+    for (Visitor& visitor : visitors_) {
+        if (visitor.rank >= 0) tell(visitor, message);
+    }
+}
+
+std::vector<std::string> Rendezvous::missing() const {
+    std::vector<std::string> names;
+    for (std::size_t rank = 0; rank < seats_.size(); ++rank) {
+        if (seats_[rank].has_given) continue;
+        const bool is_absent = seats_[rank].presence == Presence::absent;
+        names.push_back(fmt::format("{} {}", name_of(static_cast<int>(rank)),
+                                    is_absent ? "has not come" : "has come and is elsewhere"));
+    }
+    return names;
+}
+
+std::string Rendezvous::name_of(int rank) const {
+    const auto i = static_cast<std::size_t>(rank);
+    const bool is_expected = seats_[i].presence == Presence::absent && i < party_.hosts.size();
+    return with_host(rank, is_expected ? party_.hosts[i] : seats_[i].host);
+}
+
+void Rendezvous::count_presence() {
+    const auto count = [this](Presence presence) {
+        return static_cast<int>(std::count_if(seats_.begin(), seats_.end(), [&](const Seat& seat) {
+            return seat.presence == presence;
+        }));
+    };
+    const std::lock_guard lock(mutex_);
+    absent_ = count(Presence::absent);
+    here_ = count(Presence::here);
+    changed_.notify_all();
+}
+
+}  // namespace peal::hosts

@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+// Programs with a communicator, on hosts that are namespaces: only how they are started differs.
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <csignal>
+
+#include "cli/document.hpp"
+#include "cli/on_hosts.hpp"
+
+namespace peal::test {
+namespace hosts_programs_test {
+
+using ::testing::HasSubstr;
+using ::testing::MatchesRegex;
+
+class ProgramOnHosts : public ::testing::Test {
+protected:
+    void SetUp() override {
+        if (const std::string why = why_no_hosts(); !why.empty()) GTEST_SKIP() << why;
+    }
+
+    static std::vector<std::string> sorted(const Ran& ran) {
+        std::vector<std::string> lines = lines_of(ran.out + ran.err);
+        std::sort(lines.begin(), lines.end());
+        return lines;
+    }
+
+    static Ran launch(int nranks, const std::string& hosts, const std::string& program) {
+        return on_hosts({"a", "b", "c", "d"},
+                        fmt::format("cd \"" PEAL_EXAMPLES "\"; \"$peal\" launch -n {} --hosts {} "
+                                    "--rsh enter-host {}",
+                                    nranks, hosts, program));
+    }
+};
+
+TEST_F(ProgramOnHosts, SaysWhatItSaysOnOneMachine) {
+    const std::pair<int, const char*> places[] = {
+        {2, "a,b"}, {4, "a,b"}, {4, "a:3,b:1"}, {8, "a,b,c,d"}};
+    for (const auto& [nranks, hosts] : places) {
+        for (const std::string program : {"./hello", "./mean"}) {
+            const Ran here = peal({"launch", "-n", std::to_string(nranks), program}, PEAL_EXAMPLES);
+            const Ran there = launch(nranks, hosts, program);
+            EXPECT_EQ(there.exit_code, 0);
+            EXPECT_EQ(sorted(there), sorted(here)) << program << " " << hosts;
+        }
+    }
+}
+
+TEST_F(ProgramOnHosts, IsToldWhoDiedAndWhere) {
+    const Ran ran = launch(4, "a,b", "./faults death");
+    EXPECT_THAT(
+        ran.out + ran.err,
+        HasSubstr(
+            "rank 1 on host a died; rank 0 was in allreduce of 1000 f32, sum, at faults.cpp:35"));
+    EXPECT_THAT(ran.err, HasSubstr("peal: launch: host a: rank 1 was killed by signal 9 (Killed)"));
+    EXPECT_EQ(ran.exit_code, 128 + SIGKILL);
+}
+
+TEST_F(ProgramOnHosts, AnErrorThatNobodyCatchesIsToldOnce) {
+    const Ran ran = launch(4, "a,b", "./faults uncaught");
+    EXPECT_EQ(ran.exit_code, 128 + SIGABRT);
+    EXPECT_THAT(ran.err, MatchesRegex("peal: launch: host [ab]: rank [0-3]: (.|\n)*"));
+    const std::string first = "peal: launch:";
+    EXPECT_EQ(ran.err.find(first, first.size()), std::string::npos) << ran.err;
+}
+
+// Both wait for ever, and are asked until both have answered.
+TEST_F(ProgramOnHosts, ReportsWhereEveryRankOfEveryHostStands) {
+    const Ran ran =
+        on_hosts({"a", "b"},
+                 "cd \"" PEAL_EXAMPLES
+                 "\"; mkfifo $PEAL_HOSTS/said; "
+                 "\"$peal\" launch -n 2 --hosts a,b --rsh enter-host --report 100ms ./faults hang "
+                 "2>$PEAL_HOSTS/said & launcher=$!; "
+                 "while read -r line; do case $line in "
+                 "*'who waits for whom:') report=;; "
+                 "'rank 0: in '*) report=\"$report 0\";; 'rank 1: in '*) report=\"$report 1\";; "
+                 "'host a:') report=\"$report a\";; 'host b:') report=\"$report b\";; esac; "
+                 "test \"$report\" = ' a 0 b 1' && break; done <$PEAL_HOSTS/said; "
+                 "echo \"$report\"; kill -TERM $launcher; wait $launcher");
+    EXPECT_EQ(ran.out, " a 0 b 1\n") << ran.err;
+    EXPECT_EQ(ran.exit_code, 128 + SIGTERM);
+}
+
+}  // namespace hosts_programs_test
+}  // namespace peal::test

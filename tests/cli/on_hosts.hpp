@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: Apache-2.0
+// Runs commands beside machines that are namespaces (tools/with-hosts).
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "cli/command.hpp"
+
+namespace peal::test {
+
+// A line of shell on a machine that is connected to machines of these names. $peal is the command,
+// and enter-host an agent for it. Nothing it started is left when it returns.
+Ran on_hosts(const std::vector<std::string>& names, const std::string& shell);
+
+// Why machines cannot be made here; "" if they can.
+std::string why_no_hosts();
+
+}  // namespace peal::test

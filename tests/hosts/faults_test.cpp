@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: Apache-2.0
+// What ranks on several hosts are told when something goes wrong on one of them: each the rank, its
+// host and the call.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <signal.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <vector>
+
+#include "comm/outcomes.hpp"
+#include "hosts/several_hosts.hpp"
+
+namespace peal::hosts {
+namespace faults_test {
+
+using comm::test::without_sites;
+using testing::HasSubstr;
+using testing::MatchesRegex;
+using testing::StartsWith;
+
+class HostFaults : public testing::Test {
+protected:
+    void SetUp() override {
+        if (const std::string why = test::why_no_hosts(); !why.empty()) GTEST_SKIP() << why;
+    }
+};
+
+TEST_F(HostFaults, ARankThatDiesIsNamedWithItsHost) {
+    const auto outcome = test::run_on_hosts({2, 2}, [](Communicator& comm) {
+        std::vector<float> data(1000, 1);
+        for (int round = 0; round < 20; ++round) {
+            if (comm.rank() == 3 && round == 7) kill(getpid(), SIGKILL);
+            comm.allreduce(data);
+        }
+    });
+    EXPECT_EQ(outcome.status[3], -SIGKILL);
+    for (const int rank : {0, 1, 2}) {
+        EXPECT_THAT(without_sites(outcome.messages[static_cast<std::size_t>(rank)]),
+                    StartsWith("rank 3 on host h1 died; rank " + std::to_string(rank) +
+                               " was in allreduce of 1000 f32, sum (call "));
+    }
+}
+
+TEST_F(HostFaults, ARankThatHasLeftIsNamed) {
+    const auto outcome = test::run_on_hosts({1, 2}, [](Communicator& comm) {
+        comm.barrier();
+        if (comm.rank() != 2) comm.barrier();
+    });
+    EXPECT_EQ(outcome.messages[2], "");
+    for (const int rank : {0, 1}) {
+        // Who noticed first may not have heard of all others' calls yet.
+        EXPECT_THAT(without_sites(outcome.messages[static_cast<std::size_t>(rank)]),
+                    MatchesRegex("rank 2 has left the communicator while others still call it:\n"
+                                 "  rank 0: (barrier|has not called yet)\n"
+                                 "  rank 1: (barrier|has not called yet)\n"
+                                 "  rank 2: left"));
+    }
+}
+
+TEST_F(HostFaults, RanksThatMakeDifferentCallsAreTold) {
+    const auto outcome = test::run_on_hosts({1, 2}, [](Communicator& comm) {
+        std::vector<float> data(comm.rank() == 0 ? 3 : 4);
+        for (int round = 0; round < 3; ++round) comm.allreduce(data);
+    });
+    for (const std::string& message : outcome.messages) {
+        EXPECT_EQ(without_sites(message),
+                  "the ranks made different calls:\n"
+                  "  rank 0: allreduce of 3 f32, sum\n"
+                  "  rank 1: allreduce of 4 f32, sum\n"
+                  "  rank 2: allreduce of 4 f32, sum");
+    }
+}
+
+TEST_F(HostFaults, WhoWaitsTooLongSaysForWhom) {
+    const auto outcome = test::run_on_hosts({1, 1}, [](Communicator& comm) {
+        comm.barrier();
+        comm.set_timeout(std::chrono::milliseconds(300));
+        if (comm.rank() == 0) comm.barrier();
+        // The other neither calls nor leaves until it is told.
+        for (int i = 0; i < 500 && comm.rank() == 1; ++i) usleep(2000);
+        if (comm.rank() == 1) comm.barrier();
+    });
+    EXPECT_THAT(without_sites(outcome.messages[0]),
+                StartsWith("timeout: rank 0 waited too long:\n  rank 0: in barrier (call 1)"));
+    EXPECT_THAT(without_sites(outcome.messages[0]), HasSubstr("\n  rank 1: has not called yet"));
+    EXPECT_EQ(without_sites(outcome.messages[1]), without_sites(outcome.messages[0]));
+}
+
+TEST_F(HostFaults, MessagesToWhoHasLeftAreRefused) {
+    const auto outcome = test::run_on_hosts({1, 1}, [](Communicator& comm) {
+        float value = 1;
+        if (comm.rank() == 0) comm.send(value, 1);
+    });
+    EXPECT_EQ(outcome.messages[1], "");
+    // It is kept for a receiver that never comes, or finds it gone already.
+    EXPECT_THAT(outcome.messages[0],
+                testing::AnyOf("",
+                               "rank 1 on host h1 has left the communicator while rank 0 still "
+                               "calls it"));
+}
+
+TEST_F(HostFaults, AWindowElsewhereHasNoAddressHere) {
+    const auto outcome = test::run_on_hosts({1, 1}, [](Communicator& comm) {
+        const auto window = comm.window<float>(10);
+        window.on(comm.rank());
+        window.on(1 - comm.rank());
+    });
+    for (const int rank : {0, 1}) {
+        EXPECT_EQ(outcome.messages[static_cast<std::size_t>(rank)],
+                  "window: rank " + std::to_string(1 - rank) +
+                      " is on another host, so its part has no address here; use a collective, a "
+                      "message or a kernel");
+    }
+}
+
+}  // namespace faults_test
+}  // namespace peal::hosts

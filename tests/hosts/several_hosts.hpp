@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+// Ranks that take themselves to be on several hosts: processes of this machine, of which each host
+// has shared memory of its own, and TCP over the loopback between them.
+#pragma once
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "peal/communicator.hpp"
+
+namespace peal::hosts::test {
+
+struct HostsOutcome {
+    std::vector<int> status;            // by rank: as the process ended; negative: by a signal
+    std::vector<std::string> messages;  // by rank: what it threw; "" if nothing
+
+    bool is_well() const;
+    std::string text() const;
+};
+
+// Ranks are numbered host by host. A rank that throws is asked no more, and leaves.
+HostsOutcome run_on_hosts(const std::vector<int>& ranks_of_hosts,
+                          const std::function<void(Communicator&)>& body);
+
+// Why hosts cannot be tried here; "" if they can.
+std::string why_no_hosts();
+
+}  // namespace peal::hosts::test
