@@ -324,13 +324,13 @@ std::uint64_t sum_of_counts(const Collective& collective, int end) {
 }
 
 // Up to the end of the last of the pieces counts[first + i * step], at offsets[row + i] or packed.
-std::uint64_t end_of_pieces(const Collective& collective, int first, int step, int nranks,
-                            const std::vector<std::int64_t>& offsets, int row) {
+std::uint64_t end_of_pieces(const Collective& collective, std::size_t first, std::size_t step,
+                            std::size_t nranks, const std::vector<std::int64_t>& offsets,
+                            std::size_t row) {
     std::int64_t end = 0;
-    for (int i = 0; i < nranks; ++i) {
-        const std::int64_t count = collective.counts[static_cast<std::size_t>(first + i * step)];
-        const std::int64_t begin =
-            offsets.empty() ? end : offsets[static_cast<std::size_t>(row * nranks + i)];
+    for (std::size_t i = 0; i < nranks; ++i) {
+        const std::int64_t count = collective.counts[first + i * step];
+        const std::int64_t begin = offsets.empty() ? end : offsets[row * nranks + i];
         end = std::max(end, begin + count);
     }
     return static_cast<std::uint64_t>(end);
@@ -352,7 +352,8 @@ std::uint64_t elements_of(Share share, const Collective& collective, int rank, i
 std::uint64_t input_count(const Collective& collective, int rank, int nranks) {
     const CollectiveFacts facts = facts_of(collective.kind);
     if (facts.counts_pairs()) {
-        return end_of_pieces(collective, rank * nranks, 1, nranks, collective.sent_at, rank);
+        const auto row = static_cast<std::size_t>(rank), all = static_cast<std::size_t>(nranks);
+        return end_of_pieces(collective, row * all, 1, all, collective.sent_at, row);
     }
     return elements_of(facts.input, collective, rank, nranks);
 }
@@ -360,7 +361,8 @@ std::uint64_t input_count(const Collective& collective, int rank, int nranks) {
 std::uint64_t output_count(const Collective& collective, int rank, int nranks) {
     const CollectiveFacts facts = facts_of(collective.kind);
     if (facts.counts_pairs()) {
-        return end_of_pieces(collective, rank, nranks, nranks, collective.received_at, rank);
+        const auto row = static_cast<std::size_t>(rank), all = static_cast<std::size_t>(nranks);
+        return end_of_pieces(collective, row, all, all, collective.received_at, row);
     }
     return elements_of(facts.output, collective, rank, nranks);
 }
