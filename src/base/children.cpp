@@ -13,12 +13,12 @@
 #include <csignal>
 #include <cstdint>
 #include <filesystem>
-#include <fstream>
-#include <iterator>
 #include <limits>
 #include <string>
 #include <system_error>
 #include <vector>
+
+#include "base/file.hpp"
 
 namespace peal::base {
 namespace {
@@ -27,8 +27,7 @@ using SteadyClock = std::chrono::steady_clock;
 
 // The parent is the second word behind the name, which stands in brackets and may have any letters.
 pid_t parent_of(const std::filesystem::path& process) {
-    std::ifstream file(process / "stat");
-    const std::string text((std::istreambuf_iterator<char>(file)), {});
+    const std::string text = text_if_there(process / "stat");
     const std::size_t name_end = text.rfind(')');
     if (name_end == std::string::npos || name_end + 4 > text.size()) return 0;
     pid_t parent = 0;

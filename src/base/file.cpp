@@ -125,6 +125,15 @@ std::string read_text(const fs::path& path, std::uint64_t most, std::string_view
                             named(what), path.string(), most));
 }
 
+std::string text_if_there(const fs::path& path) {
+    constexpr std::uint64_t kMost = 1 << 16;
+    try {
+        return read_text(path, kMost);
+    } catch (const Error&) {
+        return "";
+    }
+}
+
 void write_text(const fs::path& path, std::string_view text, std::string_view what) {
     const int error = write_where_it_leads(path, text);
     if (error == 0) return;

@@ -14,6 +14,9 @@ namespace peal::base {
 std::string read_text(const std::filesystem::path& path, std::uint64_t most,
                       std::string_view what = "");
 
+// What the system says in a file that may be gone before it is open or while it is read: "" then.
+std::string text_if_there(const std::filesystem::path& path);
+
 // Puts the text into the file that the path or its links lead to, whole or not at all: an absent
 // or regular file is written beside its place and moved there, with the permissions that it had.
 // Anything else, such as a device, a pipe or what is open already, is written in place. Throws

@@ -2,9 +2,7 @@
 
 #include <fmt/format.h>
 
-#include <fstream>
-#include <iterator>
-
+#include "base/file.hpp"
 #include "shm/inquiry.hpp"
 
 namespace peal::shm {
@@ -16,8 +14,7 @@ RankState state_of(const World& world, int rank) {
 
 // As the system sees it: /proc/<pid>/stat has a letter behind the name in parentheses.
 std::string_view what_process_does(int pid) {
-    std::ifstream file(fmt::format("/proc/{}/stat", pid));
-    const std::string text{std::istreambuf_iterator<char>(file), {}};
+    const std::string text = base::text_if_there(fmt::format("/proc/{}/stat", pid));
     const std::size_t name_end = text.rfind(") ");
     if (name_end == std::string::npos) return "is gone";
     switch (text[name_end + 2]) {

@@ -157,6 +157,14 @@ TEST(ReadText, HasABound) {
     }
 }
 
+// The file of a process that ends is open and cannot be read.
+TEST(TextIfThere, IsEmptyWhenItCannotBeReadToItsEnd) {
+    EXPECT_EQ(text_if_there("/proc/self/comm"), "test_base\n");
+    EXPECT_EQ(text_if_there("/proc/self/no-such-file"), "");
+    EXPECT_EQ(text_if_there("/"), "") << "it opens and cannot be read";
+    EXPECT_EQ(text_if_there("/dev/zero"), "") << "it has no end";
+}
+
 TEST(TemporaryDirectory, IsTheUsersAloneAndGoes) {
     fs::path path;
     {
