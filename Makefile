@@ -8,7 +8,7 @@ SOURCES = $(shell find include src tests bench examples -name '*.hpp' -o -name '
 # $(call build,preset,options,targets) configures and builds.
 build = cmake --preset $(1) $(2) >/dev/null && cmake --build --preset $(1) $(3)
 
-.PHONY: help run test python test-torch test-asan test-tsan test-stress test-storm fuzz check-soundness bench bench-quick bench-further bench-noise bench-kernels bench-compile bench-check bench-pto bench-wait bench-worker bench-python bench-death format style clang lint lint-changed clean
+.PHONY: help run test python test-torch test-asan test-tsan test-stress test-storm fuzz check-soundness bench bench-quick bench-further bench-noise bench-hosts bench-kernels bench-compile bench-check bench-pto bench-wait bench-worker bench-python bench-death format style clang lint lint-changed clean
 
 help: ## show this list
 	@sed -n 's/^\([a-z-]*\):.* ## \(.*\)/make \1\t\2/p' Makefile | expand -t 20
@@ -86,6 +86,11 @@ bench-noise: ## the same beside one and two busy processes, and write docs/bench
 	@tools/install-packages core bench peers
 	@$(call build,release,-DPEAL_TESTS=OFF,--target bench_compare)
 	@./build/bench/compare --noise 0,1,2 --budget 600 --docs docs --csv build/noise.csv
+
+bench-hosts: ## the same between two hosts, which are namespaces of this one, and write docs/benchmarks.md
+	@tools/install-packages core hosts bench peers
+	@$(call build,release,-DPEAL_TESTS=OFF,--target bench_compare)
+	@tools/with-hosts a b -- ./build/bench/compare --hosts a,b --budget 600 --docs docs --csv build/hosts.csv
 
 bench-kernels: ## measure the copy and reduce kernels
 	@tools/install-packages core bench

@@ -6,6 +6,7 @@
 //   compare --further --docs docs           scans, counts that differ, and messages
 //   compare --sweep --docs docs             odd sizes: is there a cliff?
 //   compare --noise 0,1,2 --docs docs       beside busy processes
+//   compare --hosts a,b --docs docs         between machines of tools/with-hosts
 #include <fmt/format.h>
 #include <unistd.h>
 
@@ -33,6 +34,7 @@ struct Options {
     bool sweep = false;
     std::vector<int> noise;
     bool pins_noise = false;
+    std::vector<std::string> hosts;
     std::string programs = fs::read_symlink("/proc/self/exe").parent_path();
     std::string peal = fs::read_symlink("/proc/self/exe").parent_path().parent_path() / "peal";
     std::string csv;
@@ -60,6 +62,10 @@ void declare(CLI::App& app, Options& options) {
         ->delimiter(',')
         ->check(CLI::Range(0, 64));
     app.add_flag("--pin-noise", options.pins_noise, "one of the busy processes keeps to a core");
+    app.add_option("--hosts", options.hosts,
+                   "names of machines of tools/with-hosts, within which this runs: one and two "
+                   "ranks on each unless --ranks says otherwise, warm buffers only")
+        ->delimiter(',');
     app.add_option("--programs", options.programs, "where the contenders' programs are");
     app.add_option("--peal", options.peal, "the peal command");
     app.add_option("--csv", options.csv, "file for all rows");
@@ -68,7 +74,8 @@ void declare(CLI::App& app, Options& options) {
 
 Choice choice_of(const Options& options) {
     Choice choice;
-    choice.cold = !options.quick && !options.further && !options.sweep && options.noise.empty();
+    choice.cold = !options.quick && !options.further && !options.sweep && options.noise.empty() &&
+                  options.hosts.empty();
     choice.limits = !options.further && !options.sweep && options.noise.empty();
     if (!options.noise.empty()) {
         choice.noise = options.noise;
@@ -77,6 +84,10 @@ Choice choice_of(const Options& options) {
     choice.sizes = options.sweep ? sweep_sizes() : table_sizes();
     if (options.sweep) choice.ranks = {2};
     if (options.further) choice.tasks.assign(kFurtherTasks.begin(), kFurtherTasks.end());
+    if (!options.hosts.empty()) {
+        choice.hosts = static_cast<int>(options.hosts.size());
+        choice.ranks = {choice.hosts, 2 * choice.hosts};
+    }
     if (!options.ranks.empty()) choice.ranks = options.ranks;
     if (!options.sizes.empty()) choice.sizes = options.sizes;
     if (!options.tasks.empty()) choice.tasks.clear();
@@ -89,7 +100,7 @@ Choice choice_of(const Options& options) {
 }
 
 std::vector<Entry> entries_of(const Options& options) {
-    std::vector<Entry> entries = roster(options.programs, options.peal);
+    std::vector<Entry> entries = roster(options.programs, options.peal, options.hosts);
     if (options.contenders.empty()) return entries;
     std::erase_if(entries, [&](const Entry& entry) {
         return entry.team != Team::limits &&
@@ -110,6 +121,7 @@ Page page_of(const Options& options) {
     if (options.sweep) return {"sweep", sweep_report};
     if (options.further) return {"further", further_report};
     if (!options.noise.empty()) return {"noise", noise_report};
+    if (!options.hosts.empty()) return {"hosts", hosts_report};
     return {"results", full_report, true};
 }
 
@@ -150,7 +162,7 @@ int main(int argc, char** argv) {
     peal::bench::Options options;
     peal::bench::declare(app, options);
     CLI11_PARSE(app, argc, argv);
-    return peal::bench::on_scene([&](const std::string& directory) {
+    return peal::bench::on_scene(!options.hosts.empty(), [&](const std::string& directory) {
         try {
             return peal::bench::compare(options, directory);
         } catch (const std::exception& error) {

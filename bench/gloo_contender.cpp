@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gloo over TCP on the loopback interface as a contender, in its two ways: `calls` are the
+// Gloo over TCP on an interface as a contender, in its two ways: `calls` are the
 // functions of its current interface; `sync` are the older algorithm objects on pairs that poll.
 // `sync` works in place, so what is out of place is copied first.
 #include <gloo/algorithm.h>
@@ -30,9 +30,10 @@ namespace {
 
 using Context = std::shared_ptr<gloo::Context>;
 
-Context connect(const std::string& directory, const std::string& prefix, int rank, int nranks) {
+Context connect(const std::string& directory, const std::string& interface,
+                const std::string& prefix, int rank, int nranks) {
     gloo::transport::tcp::attr where;
-    where.iface = "lo";
+    where.iface = interface;
     auto device = gloo::transport::tcp::CreateDevice(where);
     gloo::rendezvous::FileStore files(directory);
     gloo::rendezvous::PrefixStore store(prefix, files);
@@ -43,11 +44,11 @@ Context connect(const std::string& directory, const std::string& prefix, int ran
 
 class GlooContender final : public Contender {
 public:
-    GlooContender(const std::string& directory, int rank, int nranks)
+    GlooContender(const std::string& directory, const std::string& interface, int rank, int nranks)
         : rank_(rank),
           nranks_(nranks),
-          waiting_(connect(directory, "waiting", rank, nranks)),
-          polling_(connect(directory, "polling", rank, nranks)) {
+          waiting_(connect(directory, interface, "waiting", rank, nranks)),
+          polling_(connect(directory, interface, "polling", rank, nranks)) {
         for (int peer = 0; peer < nranks; ++peer) {
             if (peer != rank) polling_->getPair(peer)->setSync(true, true);
         }
@@ -173,9 +174,9 @@ Operation GlooContender::bind_broadcast(const Job& job, const Context& context) 
 }  // namespace
 }  // namespace peal::bench
 
-// gloo_contender DIRECTORY RANK NRANKS
+// gloo_contender DIRECTORY INTERFACE RANK NRANKS
 int main(int argc, char** argv) {
-    if (argc != 4) return 2;
-    peal::bench::GlooContender contender(argv[1], std::atoi(argv[2]), std::atoi(argv[3]));
+    if (argc != 5) return 2;
+    peal::bench::GlooContender contender(argv[1], argv[2], std::atoi(argv[3]), std::atoi(argv[4]));
     return peal::bench::serve(contender, argv[1]);
 }

@@ -37,6 +37,9 @@ float expected(const Job& job, int rank, int nranks, std::size_t index) {
         case Task::all_to_all_v: return given(static_cast<int>(index / block), own + index % block);
         case Task::broadcast: return given(0, index);
         case Task::ping_pong:
+        case Task::put:
+        case Task::tcp:
+        case Task::tcp_both:
         case Task::stream: return given(partner_of(rank), index);
         case Task::neighbours:
             return given(index < block ? left_of(rank, nranks) : right_of(rank, nranks),
@@ -58,8 +61,10 @@ void fill_input(const Job& job, int rank) {
 std::string find_wrong(const Job& job, int rank, int nranks) {
     // The root of a broadcast keeps its input where it is.
     if (job.task == Task::broadcast && rank == 0) return {};
-    // Who sends gets nothing.
-    if (job.task == Task::stream && rank < partner_of(rank)) return {};
+    // Who sends gets nothing, or not at first.
+    const bool has_sender =
+        job.task == Task::stream || job.task == Task::put || job.task == Task::tcp;
+    if (has_sender && rank < partner_of(rank)) return {};
     // Rank 0 of an exscan gets nothing.
     if (job.task == Task::exscan && rank == 0) return {};
     // An odd step: it looks at every residue of the pattern and of the vectors.

@@ -6,7 +6,7 @@
 namespace peal::bench {
 namespace {
 
-constexpr std::array<std::string_view, 18> kNames = {"allreduce",    "reduce_scatter",
+constexpr std::array<std::string_view, 21> kNames = {"allreduce",    "reduce_scatter",
                                                      "allgather",    "broadcast",
                                                      "all_to_all",   "barrier",
                                                      "scan",         "exscan",
@@ -14,7 +14,9 @@ constexpr std::array<std::string_view, 18> kNames = {"allreduce",    "reduce_sca
                                                      "all_to_all_v", "ping_pong",
                                                      "stream",       "neighbours",
                                                      "handoff",      "copy",
-                                                     "add",          "uneven"};
+                                                     "add",          "put",
+                                                     "tcp",          "tcp_both",
+                                                     "uneven"};
 
 std::size_t divide_up(std::size_t amount, std::size_t by) { return (amount + by - 1) / by; }
 
@@ -25,6 +27,8 @@ std::string_view name(Task task) { return kNames[static_cast<std::size_t>(task)]
 bool is_further(Task task) {
     return std::find(kFurtherTasks.begin(), kFurtherTasks.end(), task) != kFurtherTasks.end();
 }
+
+bool is_limit(Task task) { return task >= Task::handoff && task <= Task::tcp_both; }
 
 std::optional<Task> task_from(std::string_view name) {
     const auto found = std::find(kNames.begin(), kNames.end(), name);
@@ -44,6 +48,9 @@ Shape shape_of(Task task, std::size_t bytes, int nranks) {
         case Task::exscan:
         case Task::ping_pong:
         case Task::stream:
+        case Task::put:
+        case Task::tcp:
+        case Task::tcp_both:
         case Task::copy: return {elements, elements, elements};
         case Task::add: return {elements, 2 * elements, elements};
         case Task::neighbours: return {elements, elements, 2 * elements};

@@ -29,6 +29,9 @@ enum class Task : std::uint8_t {
     handoff,           // a cache line goes from one process to another
     copy,              // every rank copies its own memory at the same time
     add,               // every rank adds two arrays of its own into a third
+    put,               // between hosts: one rank puts to the other, by UCX, in turn
+    tcp,               // the same as a stream of TCP
+    tcp_both,          // and both to each other at once
     uneven,            // an allreduce after 10 ms of computation, 11 ms on one rank in turn
 };
 
@@ -41,6 +44,9 @@ inline constexpr std::array kFurtherTasks = {
     Task::scan,         Task::exscan,    Task::allgather_v, Task::reduce_scatter_v,
     Task::all_to_all_v, Task::ping_pong, Task::stream,      Task::neighbours};
 bool is_further(Task task);
+
+// The machine's own limits: nobody's call.
+bool is_limit(Task task);
 
 std::string_view name(Task task);
 std::optional<Task> task_from(std::string_view name);

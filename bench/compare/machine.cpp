@@ -8,8 +8,9 @@ constexpr std::size_t kCacheResident = 1 << 20;
 
 std::optional<double> limit_us(const Results& results, Task task, std::size_t bytes, State state) {
     const Point point{2, task, bytes, false};
-    const Row* row = results.best_in_state(point, "machine", state);
-    if (row == nullptr) row = results.best_of(point, "machine");
+    const std::string who = task >= Task::put ? "wire" : "machine";
+    const Row* row = results.best_in_state(point, who, state);
+    if (row == nullptr) row = results.best_of(point, who);
     return row == nullptr ? std::nullopt : std::optional(row->median_us);
 }
 
@@ -25,6 +26,10 @@ std::optional<double> copy_us(const Results& results, std::size_t bytes, State s
 
 std::optional<double> add_us(const Results& results, std::size_t bytes, State state) {
     return limit_us(results, Task::add, bytes, state);
+}
+
+std::optional<double> wire_us(const Results& results, Task task, std::size_t bytes, State state) {
+    return limit_us(results, task, bytes, state);
 }
 
 std::optional<double> window_allreduce_bound_us(const Results& results, std::size_t bytes,

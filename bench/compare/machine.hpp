@@ -17,6 +17,10 @@ std::optional<double> handoff_us(const Results& results, State state);
 std::optional<double> copy_us(const Results& results, std::size_t bytes, State state);
 std::optional<double> add_us(const Results& results, std::size_t bytes, State state);
 
+// Between two hosts: Task::put, tcp or tcp_both. The last is the bound for allreduce on two hosts,
+// each of which must give and take as many bytes as the vector has.
+std::optional<double> wire_us(const Results& results, Task task, std::size_t bytes, State state);
+
 // No allreduce of two ranks on private buffers can take less: docs/benchmarks.md derives it.
 std::optional<double> allreduce_bound_us(const Results& results, std::size_t bytes, State state);
 // The same for buffers in windows.

@@ -8,7 +8,13 @@
 namespace peal::bench {
 namespace {
 
-void add_limits(std::vector<Point>& points, int nranks, std::size_t bytes) {
+void add_limits(std::vector<Point>& points, const Choice& choice, int nranks, std::size_t bytes) {
+    if (choice.hosts > 1) {
+        for (const Task task : {Task::put, Task::tcp, Task::tcp_both}) {
+            points.push_back({nranks, task, bytes, false});
+        }
+        return;
+    }
     constexpr std::size_t kSmallestCopy = 4096;
     if (bytes == 8) points.push_back({nranks, Task::handoff, 0, false});
     if (bytes >= kSmallestCopy) {
@@ -19,7 +25,7 @@ void add_limits(std::vector<Point>& points, int nranks, std::size_t bytes) {
 
 void add_quiet(std::vector<Point>& points, const Choice& choice, const Point& point) {
     if (choice.limits && point.nranks == 2 && point.task == Task::allreduce) {
-        add_limits(points, point.nranks, point.bytes);
+        add_limits(points, choice, point.nranks, point.bytes);
     }
     points.push_back(point);
     if (!choice.cold || point.task == Task::barrier) return;
@@ -81,6 +87,12 @@ std::string size_text(std::size_t bytes) {
     if (bytes < 1000) return fmt::format("{} B", bytes);
     if (bytes < 1000'000) return fmt::format("{:.3g} kB", static_cast<double>(bytes) / 1e3);
     return fmt::format("{:.3g} MB", static_cast<double>(bytes) / 1e6);
+}
+
+std::string ranks_text(const Choice& choice, int nranks) {
+    if (choice.hosts == 1) return fmt::format("{} ranks", nranks);
+    const int each = nranks / choice.hosts;
+    return fmt::format("{} hosts with {} rank{} each", choice.hosts, each, each == 1 ? "" : "s");
 }
 
 std::string print(const Point& point) {

@@ -27,6 +27,7 @@ struct Choice {
     bool cold = true;
     bool limits = true;
     bool uneven = false;
+    int hosts = 1;  // of several, the limits are those of the network
 };
 
 inline constexpr std::size_t kUnevenBytes = 8;
@@ -37,10 +38,11 @@ std::vector<std::size_t> table_sizes();
 std::vector<std::size_t> sweep_sizes();
 
 // The points in the order in which they are measured: by ranks, then by task and size. With two
-// ranks, the limits of the machine come right before the allreduce of their size.
+// ranks, the limits come right before the allreduce of their size.
 std::vector<Point> points_of(const Choice& choice);
 
-std::string size_text(std::size_t bytes);  // "8 B", "64 KiB", "1.5 MB"
+std::string size_text(std::size_t bytes);                  // "8 B", "64 KiB", "1.5 MB"
+std::string ranks_text(const Choice& choice, int nranks);  // "4 ranks", "2 hosts with 2 ranks each"
 std::string print(const Point& point);
 
 }  // namespace peal::bench

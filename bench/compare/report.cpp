@@ -13,4 +13,9 @@ std::string further_report(const Results& results, const Choice& choice) {
            ratio_tables(results, choice);
 }
 
+std::string hosts_report(const Results& results, const Choice& choice) {
+    return conditions(results) + wire_table(results, choice) + hosts_bounds_table(results, choice) +
+           ratio_tables(results, choice);
+}
+
 }  // namespace peal::bench

@@ -21,13 +21,18 @@ std::string sweep_report(const Results& results, const Choice& choice);
 // Beside busy processes: the bounds, ours and the best peer, and ours loaded over quiet.
 std::string noise_report(const Results& results, const Choice& choice);
 
+// Between hosts: conditions, limits of the network, the bounds, ratios and times.
+std::string hosts_report(const Results& results, const Choice& choice);
+
 // Time over size, a panel for each collective and number of ranks, as SVG.
 std::string plot(const Results& results, const Choice& choice);
 
 // The parts of full_report().
 std::string conditions(const Results& results);
 std::string limits_table(const Results& results, const Choice& choice);
+std::string wire_table(const Results& results, const Choice& choice);
 std::string bounds_table(const Results& results);
+std::string hosts_bounds_table(const Results& results, const Choice& choice);
 std::string further_bounds_table(const Results& results, const Choice& choice);
 std::string ratio_tables(const Results& results, const Choice& choice);
 

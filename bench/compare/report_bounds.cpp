@@ -67,6 +67,22 @@ std::vector<Rule> further_rules(const Choice& choice) {
     return list;
 }
 
+std::vector<Rule> hosts_rules(const Choice& choice) {
+    const int hosts = choice.hosts;
+    const auto is_shared = [hosts](const Point& p) {
+        return p.task == Task::allreduce && p.nranks > hosts;
+    };
+    return {
+        usual("up to 4 KiB, and barrier", "peal", 0.8,
+              [](const Point& p) { return p.bytes <= 4 * kKiB; }),
+        usual("from 64 KiB", "peal", 0.75,
+              [=](const Point& p) { return p.bytes >= 64 * kKiB && !is_shared(p); }),
+        usual("allreduce, 2 ranks on each host, from 64 KiB", "peal", 0.6,
+              [=](const Point& p) { return p.bytes >= 64 * kKiB && is_shared(p); }),
+        usual("all", "peal", 1.0, [](const Point&) { return true; }),
+    };
+}
+
 struct Ratio {
     Point point;
     double value = 0;
@@ -92,7 +108,8 @@ const std::string kHead =
 std::string verdict(bool holds) { return holds ? "pass" : "**miss**"; }
 
 std::string short_name(const Point& point) {
-    return fmt::format("{} {}", name(point.task), point.bytes == 0 ? "" : size_text(point.bytes));
+    return point.bytes == 0 ? std::string(name(point.task))
+                            : fmt::format("{} {}", name(point.task), size_text(point.bytes));
 }
 
 std::string rule_row(const Results& results, const Rule& rule) {
@@ -148,6 +165,18 @@ std::string bandwidth_row(const Results& results, std::size_t bytes) {
         {text, "at least 0.75", fmt::format("{:.2f}", share), verdict(share >= kLeast), ""});
 }
 
+std::string wire_row(const Results& results) {
+    constexpr double kLeast = 0.8;
+    constexpr std::size_t kBytes = 16 * kMiB;
+    const std::string text = "allreduce, 1 rank on each host, 16 MiB: share of the network's limit";
+    const Row* row = results.best_of({2, Task::allreduce, kBytes, false}, "peal");
+    const auto bound = row ? wire_us(results, Task::tcp_both, kBytes, row->state) : std::nullopt;
+    if (!bound) return table_row({text, "at least 0.8", "not measured", "", ""});
+    const double share = *bound / row->median_us;
+    return table_row(
+        {text, "at least 0.8", fmt::format("{:.2f}", share), verdict(share >= kLeast), ""});
+}
+
 }  // namespace
 
 std::string bounds_table(const Results& results) {
@@ -156,6 +185,12 @@ std::string bounds_table(const Results& results) {
     text += mean_row(results) + latency_row(results);
     for (const std::size_t bytes : {16 * kMiB, 64 * kMiB}) text += bandwidth_row(results, bytes);
     return text + "\n";
+}
+
+std::string hosts_bounds_table(const Results& results, const Choice& choice) {
+    std::string text = kHead + table_head({"case", "at most", "worst", "", "misses"});
+    for (const Rule& rule : hosts_rules(choice)) text += rule_row(results, rule);
+    return text + wire_row(results) + "\n";
 }
 
 std::string further_bounds_table(const Results& results, const Choice& choice) {

@@ -10,7 +10,27 @@ namespace {
 
 std::string figure(const std::optional<double>& us) { return us ? microseconds(*us) : "-"; }
 
+std::vector<std::string> wire_row(const Results& results, const Choice& choice, Task task,
+                                  const std::string& title) {
+    std::vector<std::string> cells = {title};
+    for (const std::size_t bytes : choice.sizes) {
+        cells.push_back(figure(wire_us(results, task, bytes, State::near)));
+    }
+    return cells;
+}
+
 }  // namespace
+
+std::string wire_table(const Results& results, const Choice& choice) {
+    std::vector<std::string> titles = {"µs"};
+    for (const std::size_t bytes : choice.sizes) titles.push_back(size_text(bytes));
+    const auto row = [&](Task task, const std::string& title) {
+        return table_row(wire_row(results, choice, task, title));
+    };
+    return "### The network's limits\n\nOne rank on each of two hosts.\n\n" + table_head(titles) +
+           row(Task::put, "put by UCX and ring, one way") + row(Task::tcp, "TCP, one way") +
+           row(Task::tcp_both, "TCP, both ways at once: bound for allreduce") + "\n";
+}
 
 std::string limits_table(const Results& results, const Choice& choice) {
     std::vector<std::string> titles = {"µs"};

@@ -8,7 +8,7 @@ namespace peal::bench {
 namespace {
 
 std::vector<std::string> titles_of(const Choice& choice, int nranks) {
-    std::vector<std::string> titles = {fmt::format("{} ranks", nranks)};
+    std::vector<std::string> titles = {ranks_text(choice, nranks)};
     for (const std::size_t bytes : choice.sizes) titles.push_back(size_text(bytes));
     return titles;
 }
@@ -48,7 +48,7 @@ std::string ratio_table(const Results& results, const Choice& choice, int nranks
         if (cold && task == Task::barrier) continue;
         const Point point{nranks, task, 0, cold};
         text += line(results, choice, point, "peal", std::string(name(task)));
-        if (task == Task::allreduce) {
+        if (task == Task::allreduce && choice.hosts == 1) {
             text += line(results, choice, point, "peal-windows", "allreduce in windows");
         }
     }

@@ -21,12 +21,15 @@ struct Entry {
     // by the rank and the number of ranks.
     std::vector<std::string> launcher;
     std::vector<std::string> arguments;  // after the directory
+    std::vector<std::string> hosts;      // as many ranks on each; none: this one
 
     bool has_launcher() const { return !launcher.empty(); }
 };
 
-// All entries whose programs are in `programs`; `peal` is the command that launches ours.
-std::vector<Entry> roster(const std::string& programs, const std::string& peal);
+// All entries whose programs are in `programs`; `peal` is the command that launches ours. `hosts`
+// are machines of tools/with-hosts; without any all ranks are on this one.
+std::vector<Entry> roster(const std::string& programs, const std::string& peal,
+                          const std::vector<std::string>& hosts);
 
 // The ways in which an entry does a task: more than one where it is not known which is best. Empty
 // if it does not do it.

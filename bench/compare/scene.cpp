@@ -20,9 +20,11 @@ namespace {
 
 namespace fs = std::filesystem;
 
-std::string make_directory() {
+// Other hosts of tools/with-hosts have a /dev/shm of their own.
+std::string make_directory(bool on_hosts) {
     const fs::path memory = "/dev/shm";
-    const fs::path base = access(memory.c_str(), W_OK) == 0 ? memory : fs::temp_directory_path();
+    const bool in_memory = !on_hosts && access(memory.c_str(), W_OK) == 0;
+    const fs::path base = in_memory ? memory : fs::temp_directory_path();
     std::string path = base / "peal-bench-XXXXXX";
     if (mkdtemp(path.data()) == nullptr) {
         throw std::system_error(errno, std::generic_category(), path);
@@ -73,8 +75,8 @@ int watch(pid_t child, const sigset_t& signals) {
 
 }  // namespace
 
-int on_scene(const std::function<int(const std::string& directory)>& play) {
-    const std::string directory = make_directory();
+int on_scene(bool on_hosts, const std::function<int(const std::string& directory)>& play) {
+    const std::string directory = make_directory(on_hosts);
     const sigset_t signals = watched_signals();
     sigset_t before;
     sigprocmask(SIG_BLOCK, &signals, &before);
