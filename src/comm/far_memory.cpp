@@ -132,12 +132,26 @@ void FarMemory::end_telling(int rank) {
     tidy();
 }
 
-void FarMemory::put_copy(std::byte* mirror, const void* bytes, std::uint64_t count) {
+void FarMemory::put_copy(std::byte* mirror, const void* bytes, std::uint64_t count,
+                         const hosts::Flight* flushed) {
     tidy();
     const auto [memory, offset] = place_of(mirror);
     Line& copy = kept_.emplace_back();
     std::memcpy(copy.data(), bytes, count);
-    job_.net().put(flight_, *memory, offset, copy.data(), count);
+    if (flushed != nullptr) {
+        job_.net().put_and_flush(flight_, *flushed, *memory, offset, copy.data(), count);
+    } else {
+        job_.net().put(flight_, *memory, offset, copy.data(), count);
+    }
+}
+
+// For a rank that is about to be told: when what has been put to it is complete, if anybody will
+// want to know. It goes with what is told, because whoever has heard that may be gone.
+const hosts::Flight* FarMemory::flush_behind(int rank) {
+    for (Target& target : put_to_) {
+        if (has_others_ && target.rank == rank && !target.flush) return &target.flush.emplace();
+    }
+    return nullptr;
 }
 
 // Behind a fence, so that what was put there is there; so it is in the same line.
@@ -147,19 +161,15 @@ void FarMemory::set(std::byte* mirror, const void* bytes, std::uint64_t count) {
     const auto found = std::find_if(waiting_.begin(), waiting_.end(),
                                     [&](const Waiting& other) { return other.mirror == line; });
     if (found == waiting_.end()) {
-        put_copy(mirror, bytes, count);
-    } else {
-        Waiting whole = *found;
-        waiting_.erase(found);
-        const auto at = static_cast<std::uint64_t>(mirror - line);
-        std::memcpy(whole.bytes.data() + at, bytes, count);
-        put_copy(line + whole.begin, whole.bytes.data() + whole.begin, at + count - whole.begin);
-        note_put(whole.rank);
+        return put_copy(mirror, bytes, count, flush_behind(owner_of(mirror)));
     }
-    const int rank = owner_of(mirror);
-    for (Target& target : put_to_) {
-        if (has_others_ && target.rank == rank) ask_for(target);
-    }
+    Waiting whole = *found;
+    waiting_.erase(found);
+    const auto at = static_cast<std::uint64_t>(mirror - line);
+    std::memcpy(whole.bytes.data() + at, bytes, count);
+    note_put(whole.rank);
+    put_copy(line + whole.begin, whole.bytes.data() + whole.begin, at + count - whole.begin,
+             flush_behind(whole.rank));
 }
 
 void FarMemory::add(std::byte* mirror, std::int64_t value, int bytes) {

@@ -68,8 +68,10 @@ void UcxNet::send_pieces(Head head, Peer& to, const std::byte* data, std::uint64
                          const Flight* in) {
     for (std::uint64_t at = 0; at < bytes;) {
         const std::uint64_t piece = std::min(kPiece, bytes - at);
+        const bool is_last = at + piece == bytes;
         auto message = std::make_unique<Sent>();
         message->head = head;
+        if (head.kind == Kind::put && !is_last) message->head.question = 0;
         message->to = &to;
         if (in != nullptr) message->share = in->begin();
         send(std::move(message), data + at, piece);
@@ -139,13 +141,14 @@ void UcxNet::take(const Head& head, std::byte* data, std::uint64_t bytes) {
             break;
         case Kind::put:
             if (std::byte* const to = offered(head, bytes)) std::memcpy(to, data, bytes);
-            break;
-        case Kind::get: to_answer_.push_back(head); break;
-        case Kind::add: add_here(head); break;
+            if (head.question == 0) break;
+            [[fallthrough]];
         case Kind::flush:
             to_answer_.push_back(
                 {.kind = Kind::flushed, .from = head.from, .question = head.question});
             break;
+        case Kind::get: to_answer_.push_back(head); break;
+        case Kind::add: add_here(head); break;
         case Kind::got: {
             const auto found = questions_.find(head.question);
             if (found == questions_.end()) break;

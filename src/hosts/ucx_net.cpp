@@ -214,20 +214,43 @@ ucp_rkey_h UcxNet::key_of(UcxRemote& memory) {
     return memory.handle;
 }
 
+void UcxNet::put_now(const Flight& in, UcxRemote& to, std::uint64_t offset, const std::byte* from,
+                     std::uint64_t bytes) {
+    ucp_rkey_h const key = key_of(to);
+    if (key == nullptr) return;
+    const ucp_request_param_t param = counted(to.of, in);
+    settle(param, ucp().put_nbx(to.of.endpoint, from, bytes, to.address + offset, key, &param));
+}
+
+void UcxNet::flush_now(const Flight& in, Peer& peer) {
+    const ucp_request_param_t param = counted(peer, in);
+    settle(param, ucp().ep_flush_nbx(peer.endpoint, &param));
+}
+
 void UcxNet::put(const Flight& in, Remote& to, std::uint64_t offset, const std::byte* from,
                  std::uint64_t bytes) {
     const std::lock_guard lock(mutex_);
     auto& memory = static_cast<UcxRemote&>(to);
-    ucp_ep_h const endpoint = endpoint_of(memory.of);
-    if (endpoint == nullptr) return;
-    if (memory.of.is_by_mail) {
-        const Head head{.kind = Kind::put, .memory = memory.number, .offset = offset};
-        return send_pieces(head, memory.of, from, bytes, &in);
+    if (endpoint_of(memory.of) == nullptr) return;
+    if (!memory.of.is_by_mail) return put_now(in, memory, offset, from, bytes);
+    const Head head{.kind = Kind::put, .memory = memory.number, .offset = offset};
+    send_pieces(head, memory.of, from, bytes, &in);
+}
+
+void UcxNet::put_and_flush(const Flight& in, const Flight& flushed, Remote& to,
+                           std::uint64_t offset, const std::byte* from, std::uint64_t bytes) {
+    const std::lock_guard lock(mutex_);
+    auto& memory = static_cast<UcxRemote&>(to);
+    if (endpoint_of(memory.of) == nullptr) return;
+    if (!memory.of.is_by_mail) {
+        put_now(in, memory, offset, from, bytes);
+        return flush_now(flushed, memory.of);
     }
-    ucp_rkey_h const key = key_of(memory);
-    if (key == nullptr) return;
-    const ucp_request_param_t param = counted(memory.of, in);
-    settle(param, ucp().put_nbx(endpoint, from, bytes, memory.address + offset, key, &param));
+    const Head head{.kind = Kind::put,
+                    .memory = memory.number,
+                    .offset = offset,
+                    .question = ask({&memory.of, flushed.begin()})};
+    send_pieces(head, memory.of, from, bytes, &in);
 }
 
 void UcxNet::get(const Flight& in, std::byte* to, Remote& from, std::uint64_t offset,
@@ -289,16 +312,12 @@ void UcxNet::fence() {
 void UcxNet::flush(const Flight& in, int rank) {
     const std::lock_guard lock(mutex_);
     Peer& of = peer(rank);
-    ucp_ep_h const endpoint = endpoint_of(of);
-    if (endpoint == nullptr) return;
-    if (of.is_by_mail) {
-        auto message = std::make_unique<Sent>();
-        message->head = {.kind = Kind::flush, .question = ask({&of, in.begin()})};
-        message->to = &of;
-        return send(std::move(message), nullptr, 0);
-    }
-    const ucp_request_param_t param = counted(of, in);
-    settle(param, ucp().ep_flush_nbx(endpoint, &param));
+    if (endpoint_of(of) == nullptr) return;
+    if (!of.is_by_mail) return flush_now(in, of);
+    auto message = std::make_unique<Sent>();
+    message->head = {.kind = Kind::flush, .question = ask({&of, in.begin()})};
+    message->to = &of;
+    send(std::move(message), nullptr, 0);
 }
 
 // ---------------------------------------------------------------------------- waiting, and the end

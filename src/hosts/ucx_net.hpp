@@ -80,6 +80,8 @@ public:
 
     void put(const Flight& in, Remote& to, std::uint64_t offset, const std::byte* from,
              std::uint64_t bytes) override;
+    void put_and_flush(const Flight& in, const Flight& flushed, Remote& to, std::uint64_t offset,
+                       const std::byte* from, std::uint64_t bytes) override;
     void get(const Flight& in, std::byte* to, Remote& from, std::uint64_t offset,
              std::uint64_t bytes) override;
     void add(const Flight& in, Remote& to, std::uint64_t offset, std::int64_t value, int bytes,
@@ -121,11 +123,11 @@ private:
     struct Head {
         Kind kind = Kind::letter;
         std::int32_t from = -1;
-        std::uint64_t memory = 0;  // the number of an offer
-        std::uint64_t offset = 0;  // there, or in what was asked for
-        std::uint64_t bytes = 0;   // that are wanted; of an add, how many the integer has
-        std::int64_t value = 0;    // of an add, or before it
-        std::uint64_t question = 0;
+        std::uint64_t memory = 0;    // the number of an offer
+        std::uint64_t offset = 0;    // there, or in what was asked for
+        std::uint64_t bytes = 0;     // that are wanted; of an add, how many the integer has
+        std::int64_t value = 0;      // of an add, or before it
+        std::uint64_t question = 0;  // 0: none
     };
     // A message on its way.
     struct Sent {
@@ -143,6 +145,7 @@ private:
         std::int64_t* before = nullptr;  // add
     };
     void send(std::unique_ptr<Sent> message, const void* data, std::uint64_t bytes);
+    // The last piece of a put asks its question.
     void send_pieces(Head head, Peer& to, const std::byte* data, std::uint64_t bytes,
                      const Flight* in);
     std::uint64_t ask(Question question);
@@ -160,6 +163,9 @@ private:
     // ---- by the transport itself
 
     static void done(void* request, ucs_status_t status, void* ticket);
+    void put_now(const Flight& in, UcxRemote& to, std::uint64_t offset, const std::byte* from,
+                 std::uint64_t bytes);
+    void flush_now(const Flight& in, Peer& peer);
     static ucp_request_param_t counted(Peer& peer, const Flight& in);
     static void settle(const ucp_request_param_t& param, ucs_status_ptr_t request);
     ucp_rkey_h key_of(UcxRemote& memory);

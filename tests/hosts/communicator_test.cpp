@@ -2,11 +2,15 @@
 // The communicator of a job on several hosts gives what one on one machine gives.
 #include <gtest/gtest.h>
 
+#include <atomic>
+#include <thread>
+
 #include "comm/attempt.hpp"
 #include "hosts/several_hosts.hpp"
 #include "peal/error.hpp"
 #include "peal/program.hpp"
 #include "peal/source.hpp"
+#include "shm/shared.hpp"
 
 namespace peal::hosts {
 namespace communicator_test {
@@ -43,6 +47,25 @@ TEST_P(OnHosts, EveryCollectiveIsRight) {
         for (const CollectiveKind kind : kCollectives) {
             for (const std::uint64_t count : {0, 1, 13, 300, 30001}) {
                 comm::test::attempt<double>(comm, task_of(kind, comm.nranks(), count, seed++));
+            }
+        }
+    });
+}
+
+// Whoever is through with a call does something else, and nobody's call waits for that.
+TEST_P(OnHosts, ACallNeedsNobodyWhoIsThroughWithIt) {
+    struct Ended {
+        std::atomic<int> calls = 0;
+    };
+    const shm::test::Shared<Ended> ended;
+    run([&](Communicator& comm) {
+        int calls = 0;
+        for (const CollectiveKind kind : kCollectives) {
+            for (const std::uint64_t count : {1, 300, 30001}) {
+                comm::test::attempt<float>(comm, task_of(kind, comm.nranks(), count, 0));
+                ended->calls.fetch_add(1);
+                calls += comm.nranks();
+                while (ended->calls.load() < calls) std::this_thread::yield();
             }
         }
     });

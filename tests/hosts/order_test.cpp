@@ -43,6 +43,11 @@ public:
              std::uint64_t bytes) override {
         note(in, fmt::format("put {} bytes to rank {} at {}", bytes, to.rank(), offset));
     }
+    void put_and_flush(const Flight& in, const Flight& flushed, Remote& to, std::uint64_t offset,
+                       const std::byte*, std::uint64_t bytes) override {
+        shares_.push_back(flushed.begin());
+        note(in, fmt::format("put {} bytes to rank {} at {} and flush", bytes, to.rank(), offset));
+    }
     void get(const Flight& in, std::byte*, Remote& from, std::uint64_t offset,
              std::uint64_t bytes) override {
         note(in, fmt::format("get {} bytes of rank {} at {}", bytes, from.rank(), offset));
@@ -214,7 +219,7 @@ TEST_P(Order, WhereThereAreOthersItIsAskedForAtOnce) {
     far_->put(mirror(1), own_.data(), 100, 0);
     far_->set(mirror(1) + 128, &value, sizeof value);
     EXPECT_THAT(net_->notes(), ElementsAre("put 100 bytes to rank 1 at 0", "fence",
-                                           "put 8 bytes to rank 1 at 128", "flush rank 1"));
+                                           "put 8 bytes to rank 1 at 128 and flush"));
     EXPECT_FALSE(far_->is_complete_but(2));
     net_->end_all();
     EXPECT_THAT(tell(2), IsEmpty());
