@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "hosts/job.hpp"
 
-#include <sched.h>
-
 #include <algorithm>
 #include <chrono>
 #include <cstring>
@@ -125,19 +123,21 @@ void Job::progress() {
 
 // ---------------------------------------------------------------------------- waiting
 
-Job::Patience::Patience(Job& job) : job_(job), spins_(shm::spinning_pays(*job.world())) {}
+Job::Patience::Patience(Job& job)
+    : job_(job),
+      has_core_(shm::spinning_pays(*job.world()) &&
+                job.world_.ranks_on_machine <= static_cast<int>(job.world()->header().cores)) {}
 
 // A ring of a rank on this host is seen after a nap: the longer it has been waited for, the longer
-// one may be.
+// one may be. Where ranks outnumber cores nobody yields: ranks of another host, in another group of
+// processes, would not get what is yielded.
 bool Job::Patience::pause(Clock::time_point deadline) {
-    constexpr microseconds kSpin{50}, kShortest{50}, kLongest{1000};
+    // Several times what a message takes: who sleeps is late for the next one, too.
+    constexpr microseconds kSpin{300}, kShortest{10}, kLongest{1000};
     const Clock::time_point now = Clock::now();
     if (now >= deadline) return false;
     const auto waited = std::chrono::duration_cast<microseconds>(now - start_);
-    if (waited < kSpin) {
-        if (!spins_) sched_yield();
-        return true;
-    }
+    if (has_core_ && waited < kSpin) return true;
     const auto left = std::chrono::duration_cast<microseconds>(deadline - now);
     job_.net_->nap(std::min({std::clamp(waited / 8, kShortest, kLongest), left}));
     return true;

@@ -92,7 +92,7 @@ private:
 
     private:
         Job& job_;
-        const bool spins_;
+        const bool has_core_;  // all ranks of this machine can have one
         const shm::Clock::time_point start_ = shm::Clock::now();
     };
 

@@ -131,6 +131,15 @@ std::vector<int> numbered(const std::vector<std::string>& shared) {
     return ids;
 }
 
+// How many of them begin as this one, with the same boot of the same kernel: they use the same
+// cores, whether or not they can share memory.
+int on_this_machine(const std::vector<std::string>& shared, const std::string& own) {
+    const std::string boot = own.substr(0, own.find(' ') + 1);
+    return static_cast<int>(
+        std::count_if(shared.begin(), shared.end(),
+                      [&](const std::string& text) { return text.starts_with(boot); }));
+}
+
 // What a launcher has left tells its ranks apart from those of another on the same machine.
 std::string launchers_mark() {
     const char* const world = std::getenv(shm::kWorldVariable);
@@ -145,7 +154,10 @@ std::string launchers_mark() {
 LocalWorld find_local_world(Meeting& meeting) {
     const bool has_launcher = std::getenv(shm::kWorldVariable) != nullptr;
     LocalWorld found;
-    found.host_ids = numbered(meeting.exchange(what_is_shared() + launchers_mark()));
+    const std::string own = what_is_shared() + launchers_mark();
+    const std::vector<std::string> shared = meeting.exchange(own);
+    found.host_ids = numbered(shared);
+    found.ranks_on_machine = on_this_machine(shared, own);
     const auto self = static_cast<std::size_t>(meeting.rank());
     const auto is_local = [&](std::size_t r) { return found.host_ids[r] == found.host_ids[self]; };
     std::size_t first = 0;

@@ -17,6 +17,7 @@ struct LocalWorld {
     shm::Membership place;  // has been entered
     std::vector<int>
         host_ids;  // by rank: equal where memory is shared; counted from 0 by first rank
+    int ranks_on_machine = 0;  // that want its cores: those of this host at least
 };
 
 // All ranks of the meeting must call. A place that a launcher has left (PEAL_WORLD) is taken; else
