@@ -42,6 +42,13 @@ Rule hosts_rule(CollectiveKind kind, std::uint64_t max_bytes, std::string recipe
     return rule;
 }
 
+// Between two hosts with a rank on each.
+Rule two_hosts_rule(CollectiveKind kind, std::uint64_t max_bytes, std::string recipe) {
+    Rule rule = hosts_rule(kind, max_bytes, std::move(recipe), 0, 1);
+    rule.max_hosts = 2;
+    return rule;
+}
+
 std::vector<Rule> all_rules() {
     using enum CollectiveKind;
     constexpr std::uint64_t any = Rule::kAny;
@@ -147,17 +154,23 @@ std::vector<Rule> all_rules() {
         window_rule(all_to_all, any, "mesh"),
         // Between hosts a message costs more than its bytes, up to some thousand of them: little
         // data goes in one message between two ranks, or two hosts. More goes through the ranks of
-        // each host, so that it crosses once. Who has no recipe for hosts reads from them.
+        // each host, so that it crosses once. Who has no recipe for hosts reads from them. Between
+        // two ranks nothing crosses twice anyway, and chunks pay only when there are several.
+        two_hosts_rule(allreduce, 256 * kKiB, "push"),
         hosts_rule(allreduce, 16 * kKiB, "push", 0, 1),
         hosts_rule(allreduce, 16 * kKiB, "leaders"),
         hosts_rule(allreduce, any, "hosts", 4 * kMiB),
+        two_hosts_rule(reduce_scatter, 256 * kKiB, "push"),
         hosts_rule(reduce_scatter, 4 * kKiB, "push"),
         hosts_rule(reduce_scatter, any, "hosts", 4 * kMiB),
+        two_hosts_rule(allgather, 256 * kKiB, "push"),
         hosts_rule(allgather, 4 * kKiB, "push"),
         hosts_rule(allgather, any, "hosts", 4 * kMiB),
+        two_hosts_rule(broadcast, 256 * kKiB, "push"),
         hosts_rule(broadcast, 16 * kKiB, "push", 0, 1),
         hosts_rule(broadcast, 16 * kKiB, "leaders"),
         hosts_rule(broadcast, any, "hosts", 4 * kMiB),
+        two_hosts_rule(all_to_all, 256 * kKiB, "push"),
         hosts_rule(all_to_all, 16 * kKiB, "push"),
         hosts_rule(all_to_all, any, "hosts", 4 * kMiB),
         hosts_rule(all_to_all_v, 64 * kKiB, "push"),
