@@ -61,7 +61,7 @@ void Progress::announce(const Stamp& stamp, std::uint32_t site) {
     call_.site = site;
     call_.place.turn.number = memory_.next_turn();
     if (far_) [[unlikely]]
-        members_.job->progress();  // what has come from there counts
+        members_.job->glance();  // what has come from there counts
     diagnosis_.require_usable();
 }
 

@@ -114,7 +114,9 @@ void Job::hand_over(const Net::Letter& letter) {
 }
 
 void Job::progress() {
+    constexpr microseconds kBetweenGlances{50};
     net_->progress();
+    next_glance_.store(Clock::now() + kBetweenGlances, std::memory_order_relaxed);
     while (const auto letter = net_->letter()) {
         const std::lock_guard lock(mail_);
         hand_over(*letter);

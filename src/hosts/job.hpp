@@ -62,6 +62,10 @@ public:
     void post(int rank, std::uint64_t subject, std::string_view text);
 
     void progress();
+    // The same, unless it was just made.
+    void glance() {
+        if (shm::Clock::now() >= next_glance_.load(std::memory_order_relaxed)) progress();
+    }
     // As shm::wait_until(), with progress.
     template <class Ready>
     shm::Waited wait_until(Ready&& ready, shm::Clock::time_point deadline) {
@@ -105,6 +109,7 @@ private:
     std::unique_ptr<Net> net_;
     Mirrors mirrors_;  // goes before the net
 
+    std::atomic<shm::Clock::time_point> next_glance_{};
     std::recursive_mutex mail_;  // of the readers, who may post
     std::map<std::uint64_t, Reader> readers_;
     std::vector<Net::Letter> unread_;

@@ -201,10 +201,10 @@ void UcxNet::answer(const Head& head) {
     send(std::move(message), nullptr, 0);
 }
 
+// One step: whoever waits looks for what it waits for before it asks whether there is more.
 void UcxNet::progress() {
     const std::lock_guard lock(mutex_);
-    while (ucp().worker_progress(worker_.handle) != 0) {
-    }
+    ucp().worker_progress(worker_.handle);
     for (const Head& head : std::exchange(to_answer_, {})) answer(head);
 }
 
