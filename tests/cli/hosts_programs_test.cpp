@@ -85,5 +85,33 @@ TEST_F(ProgramOnHosts, ReportsWhereEveryRankOfEveryHostStands) {
     EXPECT_EQ(ran.exit_code, 128 + SIGTERM);
 }
 
+// A network that is slow, late or loses packets changes nothing but the time.
+struct Wire {
+    const char* name;
+    const char* how;  // of `tc qdisc add`
+};
+
+class ProgramOnWires : public ProgramOnHosts, public ::testing::WithParamInterface<Wire> {};
+
+TEST_P(ProgramOnWires, SaysTheSame) {
+    const Ran here = peal({"launch", "-n", "4", "./mean"}, PEAL_EXAMPLES);
+    const Ran there =
+        on_hosts({"a", "b"},
+                 fmt::format("for to in a b; do tc qdisc add dev to-$to root {} || exit 77; done; "
+                             "cd \"" PEAL_EXAMPLES "\"; \"$peal\" launch -n 4 --hosts a,b "
+                             "--rsh enter-host ./mean",
+                             GetParam().how));
+    if (there.exit_code == 77) GTEST_SKIP() << "this kernel has no such wires: " << there.err;
+    EXPECT_EQ(there.exit_code, 0);
+    EXPECT_EQ(sorted(there), sorted(here));
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Hosts, ProgramOnWires,
+    ::testing::Values(Wire{"narrow", "tbf rate 50mbit burst 32kbit latency 50ms"},
+                      Wire{"late", "netem delay 2ms 1ms"}, Wire{"slow", "netem rate 50mbit"},
+                      Wire{"lossy", "netem loss 2%"}),
+    [](const auto& info) { return std::string(info.param.name); });
+
 }  // namespace hosts_programs_test
 }  // namespace peal::test

@@ -5,7 +5,7 @@
 #include <atomic>
 #include <thread>
 
-#include "comm/attempt.hpp"
+#include "comm/script.hpp"
 #include "hosts/several_hosts.hpp"
 #include "peal/error.hpp"
 #include "peal/program.hpp"
@@ -48,6 +48,37 @@ TEST_P(OnHosts, EveryCollectiveIsRight) {
             for (const std::uint64_t count : {0, 1, 13, 300, 30001}) {
                 comm::test::attempt<double>(comm, task_of(kind, comm.nranks(), count, seed++));
             }
+        }
+    });
+}
+
+// Elements of 1, 2, 4 and 8 bytes, and lengths that fill no line.
+TEST_P(OnHosts, OfEveryWidthAndOddLengths) {
+    run([](Communicator& comm) {
+        unsigned seed = 0;
+        for (const CollectiveKind kind : kCollectives) {
+            for (const std::uint64_t count : {7, 61, 4099}) {
+                Task task = task_of(kind, comm.nranks(), count, seed++);
+                comm::test::attempt<std::int8_t>(comm, task);
+                if (task.op == ReduceOp::prod) task.op = ReduceOp::min;  // too much for 8 bits
+                comm::test::attempt<bf16>(comm, task);
+                comm::test::attempt<float>(comm, task);
+                comm::test::attempt<std::int64_t>(comm, task);
+            }
+        }
+    });
+}
+
+// On communicators in which ranks have other numbers, and of ranks of all hosts and of one.
+TEST_P(OnHosts, RandomSequencesOfCalls) {
+    run([](Communicator& comm) {
+        Communicator reversed = comm.split(0, -comm.rank());
+        Communicator half = comm.split(comm.rank() % 2);
+        comm::test::Script script(21, comm.nranks()), script_of_half(22, half.nranks());
+        for (int i = 0; i < 60; ++i) {
+            const bool in_place = (i + comm.rank()) % 3 == 0;
+            comm::test::make(script.number(2) == 0 ? comm : reversed, script.next(), in_place);
+            if (i % 2 == 0) comm::test::make(half, script_of_half.next(), in_place);
         }
     });
 }
@@ -259,7 +290,8 @@ std::string name_of(const testing::TestParamInfo<Layout>& info) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Hosts, OnHosts,
-                         testing::Values(Layout{1, 1}, Layout{2, 2}, Layout{3, 1}, Layout{1, 1, 2}),
+                         testing::Values(Layout{1, 1}, Layout{2, 2}, Layout{3, 1}, Layout{1, 1, 2},
+                                         Layout{2, 2, 2, 2}),
                          name_of);
 
 }  // namespace communicator_test

@@ -44,6 +44,46 @@ TEST_F(HostFaults, ARankThatDiesIsNamedWithItsHost) {
     }
 }
 
+// Before a call, and in the middle of one: it has started the call and never comes back to it.
+TEST_F(HostFaults, ARankMayDieAnywhere) {
+    struct Point {
+        std::vector<int> layout;
+        int victim, call;
+        bool has_started;
+    };
+    const Point points[] = {
+        {{1, 1}, 0, 0, false}, {{1, 1}, 1, 1, true},    {{1, 1}, 1, 5, false},
+        {{2, 2}, 0, 3, true},  {{2, 2}, 1, 2, true},    {{2, 2}, 2, 4, false},
+        {{3, 1}, 3, 6, true},  {{1, 1, 1}, 2, 7, true},
+    };
+    for (const Point& point : points) {
+        const auto outcome = test::run_on_hosts(point.layout, [&](Communicator& comm) {
+            const auto all = static_cast<std::size_t>(comm.nranks());
+            std::vector<float> some(1000, 1), many(100000, 1), parts(all * 3000), one(3000);
+            for (int call = 0; call < 12; ++call) {
+                const bool is_end = comm.rank() == point.victim && call == point.call;
+                if (is_end && !point.has_started) kill(getpid(), SIGKILL);
+                Pending pending = call % 4 == 0   ? comm.start_allreduce(some)
+                                  : call % 4 == 1 ? comm.start_allgather(one, parts)
+                                  : call % 4 == 2 ? comm.start_broadcast(many, 0)
+                                                  : comm.start_allreduce(many);
+                if (is_end) kill(getpid(), SIGKILL);
+                pending.wait();
+            }
+        });
+        for (int rank = 0; rank < static_cast<int>(outcome.status.size()); ++rank) {
+            const auto r = static_cast<std::size_t>(rank);
+            if (rank == point.victim) {
+                EXPECT_EQ(outcome.status[r], -SIGKILL);
+            } else {
+                EXPECT_THAT(outcome.messages[r],
+                            StartsWith("rank " + std::to_string(point.victim) + " on host h"))
+                    << "rank " << rank << ", call " << point.call;
+            }
+        }
+    }
+}
+
 TEST_F(HostFaults, ARankThatHasLeftIsNamed) {
     const auto outcome = test::run_on_hosts({1, 2}, [](Communicator& comm) {
         comm.barrier();
