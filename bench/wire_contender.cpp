@@ -12,12 +12,14 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <atomic>
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
 #include <fstream>
+#include <limits>
 #include <stdexcept>
 #include <system_error>
 #include <thread>
@@ -59,18 +61,22 @@ public:
     Stream(const Stream&) = delete;
     Stream& operator=(const Stream&) = delete;
 
-    // Both at once, without waiting for either.
-    void move(const void* out, std::size_t send, void* in, std::size_t receive) const {
+    // Both at once, at most so much with each call of the system, without waiting for either.
+    static constexpr std::size_t kWhole = std::numeric_limits<std::size_t>::max();
+    void move(const void* out, std::size_t send, void* in, std::size_t receive,
+              std::size_t piece = kWhole) const {
         const auto* from = static_cast<const std::byte*>(out);
         auto* to = static_cast<std::byte*>(in);
         while (send > 0 || receive > 0) {
             if (send > 0) {
-                const std::size_t gone = moved(::send(socket_, from, send, kFlags));
+                const std::size_t gone =
+                    moved(::send(socket_, from, std::min(send, piece), kFlags));
                 from += gone;
                 send -= gone;
             }
             if (receive > 0) {
-                const std::size_t come = moved(::recv(socket_, to, receive, MSG_DONTWAIT));
+                const std::size_t come =
+                    moved(::recv(socket_, to, std::min(receive, piece), MSG_DONTWAIT));
                 to += come;
                 receive -= come;
             }
@@ -254,6 +260,7 @@ public:
     int nranks() const override { return nranks_; }
     Operation bind(const Job& job) override {
         const std::size_t bytes = job.shape.block * sizeof(float);
+        const std::size_t piece = job.way == "pieces" ? kPiece : Stream::kWhole;
         const float* in = job.input;
         float* out = job.output;
         switch (job.task) {
@@ -261,15 +268,18 @@ public:
             case Task::tcp:
                 return [=, this](std::uint64_t iteration) {
                     const bool sends = root_of(iteration, nranks_) == rank_;
-                    stream_.move(in, sends ? bytes : 0, out, sends ? 0 : bytes);
+                    stream_.move(in, sends ? bytes : 0, out, sends ? 0 : bytes, piece);
                 };
             case Task::tcp_both:
-                return [=, this](std::uint64_t) { stream_.move(in, bytes, out, bytes); };
+                return [=, this](std::uint64_t) { stream_.move(in, bytes, out, bytes, piece); };
             default: throw std::runtime_error("not a limit: " + std::string(name(job.task)));
         }
     }
 
 private:
+    // Stays in a cache from one end to the other.
+    static constexpr std::size_t kPiece = 128 << 10;
+
     int rank_;
     int nranks_;
     Stream stream_;

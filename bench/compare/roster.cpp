@@ -162,6 +162,7 @@ std::vector<Entry> roster(const std::string& programs, const std::string& peal,
 std::vector<std::string> ways(const Entry& entry, Task task, std::size_t bytes) {
     if (is_limit(task) != (entry.team == Team::limits)) return {};
     if (task == Task::copy || task == Task::add) return {"cached", "bypass"};
+    if (task == Task::tcp || task == Task::tcp_both) return {"whole", "pieces"};
     if (entry.family == "Gloo") return gloo_ways(task, bytes);
     if (entry.team == Team::peers && task == Task::reduce_scatter) return {"block", "vector"};
     if (entry.team == Team::peers && task == Task::neighbours) return {"requests", "topology"};
