@@ -78,7 +78,9 @@ std::byte* CallMemory::data_of(const Request& request, const Routine& routine,
         case Staging::line: return memory_.slot(place.piece);
         case Staging::box: return memory_.box(place.piece);
         case Staging::ring:
-            first_touch(has_ring_, memory_.ring(0), memory_.room().ring_bytes);
+            if (routine.fills_ring) {
+                first_touch(has_ring_, memory_.ring(0), memory_.room().ring_bytes);
+            }
             return memory_.ring(place.piece);
         case Staging::bulk:
             first_touch(has_bulk_, memory_.bulk(), memory_.room().bulk_bytes);

@@ -39,7 +39,9 @@ struct StagingRoom {
     std::uint64_t ring_bytes = 0, bulk_bytes = 0;
 };
 inline constexpr StagingRoom kRoomForCollectives{1 << 20, kMaxStageBytes};
-inline constexpr StagingRoom kRoomForMessages{256 << 10, 512 << 10};
+// The ring of messages is larger than a core's own cache: until a line of it is written again, the
+// receiver's cache has let it go. To take a line from that cache costs several times as much.
+inline constexpr StagingRoom kRoomForMessages{2 << 20, 512 << 10};
 
 class GroupMemory {
 public:

@@ -11,6 +11,7 @@
 #include "collectives/catalogue.hpp"
 #include "engine/run_record.hpp"
 #include "peal/error.hpp"
+#include "plan/access.hpp"
 #include "plan/compile_rank.hpp"
 
 namespace peal::comm {
@@ -75,6 +76,23 @@ std::uint64_t window_bytes(const Plan& plan) {
     return bytes;
 }
 
+// Whether this rank, or in boxes another, writes into the own part of the data window.
+bool fills_own_part(const Routine& routine) {
+    const Plan& plan = routine.plan;
+    bool fills = collectives::entry(routine.shape.kind, routine.collective.recipe).use ==
+                 collectives::TargetUse::stages_in_boxes;
+    const auto written = [&](const Range& range) {
+        const bool is_data =
+            !plan::is_tile(range) && plan.buffers[range.buffer].kind == BufferKind::window;
+        fills = fills || (is_data && range.rank == plan.rank);
+    };
+    for (const Instruction& instruction : plan.instructions) {
+        plan::for_each_access(
+            instruction.action, [](const Range&) {}, written);
+    }
+    return fills;
+}
+
 // Where the plan's data window goes; false if it fits nowhere.
 bool settle(Routine& routine, bool reaches, bool closed, int nranks, const RoutineLimits& limits) {
     const std::uint64_t bytes = window_bytes(routine.plan);
@@ -96,6 +114,7 @@ bool settle(Routine& routine, bool reaches, bool closed, int nranks, const Routi
     } else {
         routine.staging = Staging::ring;
         routine.ring_bytes = (bytes + kCacheLineBytes - 1) / kCacheLineBytes * kCacheLineBytes;
+        routine.fills_ring = fills_own_part(routine);
         return routine.ring_bytes <= limits.ring_bytes;
     }
     return true;

@@ -153,6 +153,26 @@ TEST_P(Messages, SmallOnesAreKeptForTheReceiver) {
     });
 }
 
+// The longest that are kept, and as many.
+TEST_P(Messages, LongOnesAreKeptForTheReceiver) {
+    on_ranks([](Communicator& comm) {
+        constexpr std::size_t kKept = 15, kLongest = (128 << 10) / sizeof(float);
+        const int right = (comm.rank() + 1) % comm.nranks();
+        const int left = (comm.rank() + comm.nranks() - 1) % comm.nranks();
+        for (const std::size_t count : {kLongest, kLongest - 17}) {
+            Communicator fresh = comm.split(0);
+            for (std::size_t i = 0; i < kKept; ++i) {
+                fresh.send(content<float>(fresh.rank(), i, count), right);
+            }
+            for (std::size_t i = 0; i < kKept; ++i) {
+                std::vector<float> message(count);
+                fresh.recv(message, left);
+                expect(message, left, i);
+            }
+        }
+    });
+}
+
 // Everybody begins to receive, then to send, and waits in any order.
 TEST_P(Messages, StartedOnesDoNotWaitForEachOther) {
     on_ranks([](Communicator& comm) {
