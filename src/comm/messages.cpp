@@ -73,44 +73,45 @@ std::shared_ptr<Queue> queue_of(const std::shared_ptr<Desk>& desk, Channel& chan
 // Messages of one call. Everything is checked and made ready before anything is started.
 class Messages {
 public:
-    struct Started {
+    struct Message {
         Channel* channel;
-        Queue::Ticket ticket;
+        comm::ReadyCall call;
+        Queue::Ticket ticket = 0;  // once it is started
     };
 
-    explicit Messages(std::size_t count) {
-        ready_.reserve(count);
-        started_.reserve(count);
-    }
+    explicit Messages(std::size_t count) { messages_.reserve(count); }
 
     void add(Channel& channel, const ConstMemory& memory, CallSite at) {
-        ready_.emplace_back(&channel, channel.ready(memory, at));
+        messages_.push_back({&channel, channel.ready(memory, at)});
     }
     // If one cannot be, those before it are over, too.
-    const std::vector<Started>& start() {
-        try {
-            for (auto& [channel, call] : ready_) {
-                started_.push_back({channel, channel->queue().start(std::move(call))});
+    const std::vector<Message>& start() {
+        for (std::size_t i = 0; i < messages_.size(); ++i) {
+            Message& message = messages_[i];
+            try {
+                message.ticket = message.channel->queue().start(message.call);
+            } catch (...) {
+                wait_for(i);
+                throw;
             }
-        } catch (...) {
-            wait_for_all();
-            throw;
         }
-        return started_;
+        return messages_;
     }
     // Their buffers are the caller's again when this returns, by an error as well.
     void carry_out() {
         start();
-        if (const std::exception_ptr wrong = wait_for_all()) std::rethrow_exception(wrong);
+        if (const std::exception_ptr wrong = wait_for(messages_.size())) {
+            std::rethrow_exception(wrong);
+        }
     }
 
 private:
     // The first error, if there was one; what comes behind it fails at once.
-    std::exception_ptr wait_for_all() {
+    std::exception_ptr wait_for(std::size_t count) {
         std::exception_ptr wrong;
-        for (const Started& message : started_) {
+        for (std::size_t i = 0; i < count; ++i) {
             try {
-                message.channel->queue().wait(message.ticket);
+                messages_[i].channel->queue().wait(messages_[i].ticket);
             } catch (...) {
                 if (!wrong) wrong = std::current_exception();
             }
@@ -118,8 +119,7 @@ private:
         return wrong;
     }
 
-    std::vector<std::pair<Channel*, comm::ReadyCall>> ready_;
-    std::vector<Started> started_;
+    std::vector<Message> messages_;
 };
 
 Messages messages_of(Desk& desk, ConstMemory sent, int to, Memory received, int from, CallSite at) {
@@ -182,7 +182,7 @@ Pending Communicator::start_sendrecv(ConstMemory sent, int to, Memory received, 
     const comm::Use use(desk_->under_way());
     Messages messages = messages_of(*desk_, sent, to, received, from, at);
     Pending pending;
-    for (const Messages::Started& message : messages.start()) {
+    for (const Messages::Message& message : messages.start()) {
         pending.add(queue_of(desk_, *message.channel), message.ticket);
     }
     return pending;
@@ -197,7 +197,7 @@ Pending Communicator::start_exchange(std::span<const Neighbour> neighbours, Call
     const comm::Use use(desk_->under_way());
     Messages messages = messages_of(*desk_, neighbours, at);
     Pending pending;
-    for (const Messages::Started& message : messages.start()) {
+    for (const Messages::Message& message : messages.start()) {
         pending.add(queue_of(desk_, *message.channel), message.ticket);
     }
     return pending;

@@ -27,6 +27,8 @@ public:
 
     // The request must stay where it is until it is done.
     void begin(const Request& request);
+    // The request at hand is there from now on.
+    void moved(const Request& request) { request_ = &request; }
     // Goes as far as it can; true when the request is done. Never waits.
     bool go_on() { return carry_on(Manner::leaves); }
     // The same, for a rank that does so again and again instead of waiting: it asks what a rank

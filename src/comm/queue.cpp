@@ -19,16 +19,19 @@ auto Queue::or_drop_all(Work work) {
     }
 }
 
-Queue::Ticket Queue::start(ReadyCall call) {
+// What is over at once needs no place here.
+Queue::Ticket Queue::start(const ReadyCall& call) {
     return or_drop_all([&] {
-        items_.push_back(std::move(call));
-        const Ticket ticket = next_++;
-        if (items_.size() == 1) {
+        if (items_.empty()) {
+            progress_.begin(call.request);
+            if (progress_.go_on()) return next_++;
+            items_.push_back(call);
+            progress_.moved(items_.front().request);
             under_way_.add(progress_.call(), *this);
-            progress_.begin(items_.front().request);
+        } else {
+            items_.push_back(call);
         }
-        go_on();
-        return ticket;
+        return next_++;
     });
 }
 

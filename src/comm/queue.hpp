@@ -20,7 +20,7 @@ public:
     const Progress& progress() const { return progress_; }
     UnderWay& under_way() const { return under_way_; }
 
-    Ticket start(ReadyCall call);
+    Ticket start(const ReadyCall& call);
     // Goes as far as it can without waiting.
     void go_on();
     // Goes on without waiting, with all that is under way; whether the call is done.
