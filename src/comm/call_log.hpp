@@ -20,7 +20,7 @@ struct alignas(32) LogEntry {
 // What everybody may know of one rank's calls. Written by that rank alone.
 struct alignas(kCacheLineBytes) CallLog {
     // A rank cannot be further ahead of another than the slots allow.
-    static constexpr std::uint64_t kEntries = 2 * Turns::kSlots;
+    static constexpr std::uint64_t kEntries = 2 * Turns::kMostSlots;
 
     std::atomic<std::uint32_t> copies = 0;  // from or to a peer's private memory, now
     alignas(kCacheLineBytes) LogEntry entries[kEntries];

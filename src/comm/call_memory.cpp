@@ -29,7 +29,7 @@ bool CallMemory::settle_reach() {
 // It pays while all ranks run at once.
 void CallMemory::own_next_lines(const Routine& routine, const CallPlace& place) const {
     if (!spinning_pays(*members_.world)) return;
-    const std::uint64_t slot = (place.turn.number + 1) % Turns::kSlots;
+    const std::uint64_t slot = turns_.slot_of(place.turn.number + 1);
     const auto self = static_cast<std::uint64_t>(members_.rank);
     const std::byte* cell = memory_.slot(slot) + self * kCacheLineBytes;
     const std::uint64_t block = routine.block_bytes;

@@ -23,7 +23,7 @@ public:
         : members_(members),
           memory_(members.memory),
           peers_(peers),
-          turns_(members.memory.room().ring_bytes, members.nranks()) {}
+          turns_(members.memory.room().ring_bytes, members.nranks(), members.memory.room().slots) {}
 
     // ---- turns. A call takes a place before it is bound, and gives it back when it is over.
 
@@ -84,7 +84,7 @@ private:
     const GroupMemory memory_;  // a copy: one step less to it
     PeerMemory& peers_;
     Turns turns_;
-    std::array<std::int64_t, Turns::kSlots> generations_{};  // of the slots' signals
+    std::array<std::int64_t, Turns::kMostSlots> generations_{};  // of the slots' signals
     // Whether private memory is in reach: not yet asked, tried by this rank, known to all.
     enum class Reaching : std::uint8_t { unknown, tried, settled } reaching_ = Reaching::unknown;
     // Whether this rank has touched its part of the memory for staging. Many communicators never

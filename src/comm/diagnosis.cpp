@@ -77,7 +77,7 @@ std::optional<Stamp> Diagnosis::called(int rank, std::uint64_t turn) const {
 void Diagnosis::expect_same_calls(int rank) const {
     if (members_.is_far(rank)) ask_other_hosts();
     const std::uint64_t end = call_.place.turn.number + 1;
-    for (std::uint64_t turn = end - std::min(end, Turns::kSlots); turn < end; ++turn) {
+    for (std::uint64_t turn = end - std::min(end, Turns::kMostSlots); turn < end; ++turn) {
         if (called(rank, turn) != called(members_.rank, turn)) tell_mismatch(turn);
     }
 }

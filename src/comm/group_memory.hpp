@@ -34,14 +34,17 @@ struct alignas(kCacheLineBytes) GroupHead {
     std::atomic<std::uint32_t> out_of_reach = 0;
 };
 
-// How much a rank can stage.
+// How much a rank can stage, and for how many turns at a time.
 struct StagingRoom {
     std::uint64_t ring_bytes = 0, bulk_bytes = 0;
+    std::uint64_t slots = Turns::kSlots;
 };
 inline constexpr StagingRoom kRoomForCollectives{1 << 20, kMaxStageBytes};
 // The ring of messages is larger than a core's own cache: until a line of it is written again, the
-// receiver's cache has let it go. To take a line from that cache costs several times as much.
-inline constexpr StagingRoom kRoomForMessages{2 << 20, 512 << 10};
+// receiver's cache has let it go. To take a line from that cache costs several times as much. It
+// has more slots, since a sender hears nothing from its receiver and must meet it when all are
+// taken.
+inline constexpr StagingRoom kRoomForMessages{2 << 20, 512 << 10, Turns::kMostSlots};
 
 class GroupMemory {
 public:
@@ -49,8 +52,8 @@ public:
         : base_(base),
           nranks_(static_cast<std::uint64_t>(nranks)),
           room_(room),
-          box_offset_(kLogBytes + whole_pages(Turns::kSlots * nranks_ * kCacheLineBytes)),
-          ring_offset_(box_offset_ + whole_pages(Turns::kSlots * box_bytes(nranks))) {}
+          box_offset_(kLogBytes + whole_pages(room.slots * nranks_ * kCacheLineBytes)),
+          ring_offset_(box_offset_ + whole_pages(room.slots * box_bytes(nranks))) {}
 
     static std::uint64_t bytes(int nranks, StagingRoom room) {
         return kHeadBytes + static_cast<std::uint64_t>(nranks) *
@@ -87,11 +90,13 @@ private:
     static constexpr std::uint64_t kLogBytes = kPage;
     static_assert(sizeof(GroupHead) <= kHeadBytes && sizeof(CallLog) <= kLogBytes);
 
-    static std::uint64_t place(std::uint64_t slot) {
-        static_assert(Turns::kSlots == 16);
-        constexpr std::array<std::uint8_t, 16> kPlaces = {0, 8, 4, 12, 2, 10, 6, 14,
-                                                          1, 9, 5, 13, 3, 11, 7, 15};
-        return kPlaces[slot];
+    // The bits of its number in reverse.
+    std::uint64_t place(std::uint64_t slot) const {
+        static_assert(Turns::kMostSlots == 32);
+        constexpr std::array<std::uint8_t, 32> kPlaces = {
+            0, 16, 8, 24, 4, 20, 12, 28, 2, 18, 10, 26, 6, 22, 14, 30,
+            1, 17, 9, 25, 5, 21, 13, 29, 3, 19, 11, 27, 7, 23, 15, 31};
+        return kPlaces[slot] * room_.slots / Turns::kMostSlots;
     }
 
     std::byte* base_;

@@ -2,9 +2,9 @@
 // Which memory a call uses, and when the ranks must meet first so that it is free.
 //
 // Calls of a communicator are numbered: turn 0, 1, 2, ... the same on every rank. Turn t uses slot
-// t mod kSlots, which holds a line per writer: the signal cell, and room for a small payload. A
-// call that stages data also takes bytes from a ring. Recipes that end without a closing sync leave
-// both in use until every rank has returned from the call. What is known about that:
+// t mod the number of slots, which holds a line per writer: the signal cell, and room for a small
+// payload. A call that stages data also takes bytes from a ring. Recipes that end without a closing
+// sync leave both in use until every rank has returned from the call. What is known about that:
 //
 //   In a call in which every rank hears from every other (a *full* one), whoever returns from turn
 //   t knows that all ranks have entered it, so all have returned from the turns before it.
@@ -36,10 +36,13 @@ enum class SyncPattern : std::uint8_t {
 
 class Turns {
 public:
-    static constexpr std::uint64_t kSlots = 16;
+    static constexpr std::uint64_t kSlots = 16;  // unless said
+    static constexpr std::uint64_t kMostSlots = 32;
 
-    Turns(std::uint64_t ring_bytes, int nranks)
-        : ring_bytes_(ring_bytes),
+    // `slots` is a power of two.
+    Turns(std::uint64_t ring_bytes, int nranks, std::uint64_t slots = kSlots)
+        : slots_(slots),
+          ring_bytes_(ring_bytes),
           heard_(static_cast<std::size_t>(nranks)),
           was_heard_(static_cast<std::size_t>(nranks)) {}
 
@@ -60,7 +63,7 @@ public:
 
     Turn take(std::uint64_t bytes) {
         const std::uint64_t begin = begin_of(bytes);
-        const Turn turn{next_, next_ % kSlots, bytes == 0 ? 0 : begin % ring_bytes_};
+        const Turn turn{next_, slot_of(next_), bytes == 0 ? 0 : begin % ring_bytes_};
         begin_[turn.slot] = begin;
         head_ = begin + bytes;
         ++next_;
@@ -83,12 +86,13 @@ public:
     bool have_met() const { return have_met_; }
 
     std::uint64_t next() const { return next_; }
+    std::uint64_t slot_of(std::uint64_t turn) const { return turn & (slots_ - 1); }
 
 private:
     bool has_room(std::uint64_t bytes) const {
-        if (next_ - complete_ >= kSlots - 1) return false;
+        if (next_ - complete_ >= slots_ - 1) return false;
         if (bytes == 0) return true;
-        const std::uint64_t oldest = complete_ == next_ ? head_ : begin_[complete_ % kSlots];
+        const std::uint64_t oldest = complete_ == next_ ? head_ : begin_[slot_of(complete_)];
         return begin_of(bytes) + bytes - oldest <= ring_bytes_;
     }
     static std::uint64_t earliest(const std::vector<std::uint64_t>& turns) {
@@ -101,7 +105,7 @@ private:
         return at + bytes <= ring_bytes_ ? head_ : head_ + (ring_bytes_ - at);
     }
 
-    std::uint64_t ring_bytes_;
+    std::uint64_t slots_, ring_bytes_;
     std::uint64_t next_ = 0;      // the next turn
     std::uint64_t complete_ = 0;  // all ranks have returned from turns before this one
     bool have_met_ = false;
@@ -109,7 +113,7 @@ private:
     // says that all ranks have returned from the turns before turn 0.)
     std::vector<std::uint64_t> heard_, was_heard_;
     std::uint64_t head_ = 0;  // bytes taken so far, with what was skipped at the ring's end
-    std::array<std::uint64_t, kSlots> begin_{};  // by slot: where the turn's bytes begin
+    std::array<std::uint64_t, kMostSlots> begin_{};  // by slot: where the turn's bytes begin
 };
 
 }  // namespace peal::comm

@@ -153,18 +153,19 @@ TEST_P(Messages, SmallOnesAreKeptForTheReceiver) {
     });
 }
 
-// The longest that are kept, and as many.
-TEST_P(Messages, LongOnesAreKeptForTheReceiver) {
+// Everybody sends first, as much as is kept.
+TEST_P(Messages, AsManyAreKeptAsIsSaid) {
     on_ranks([](Communicator& comm) {
-        constexpr std::size_t kKept = 15, kLongest = (128 << 10) / sizeof(float);
+        constexpr std::size_t kLongest = (128 << 10) / sizeof(float);
         const int right = (comm.rank() + 1) % comm.nranks();
         const int left = (comm.rank() + comm.nranks() - 1) % comm.nranks();
-        for (const std::size_t count : {kLongest, kLongest - 17}) {
+        for (const auto& [kept, count] : {std::pair(15UL, kLongest), std::pair(15UL, kLongest - 17),
+                                          std::pair(31UL, 15000UL), std::pair(31UL, 2UL)}) {
             Communicator fresh = comm.split(0);
-            for (std::size_t i = 0; i < kKept; ++i) {
+            for (std::size_t i = 0; i < kept; ++i) {
                 fresh.send(content<float>(fresh.rank(), i, count), right);
             }
-            for (std::size_t i = 0; i < kKept; ++i) {
+            for (std::size_t i = 0; i < kept; ++i) {
                 std::vector<float> message(count);
                 fresh.recv(message, left);
                 expect(message, left, i);

@@ -40,8 +40,9 @@ class PlacedCalls {
 public:
     PlacedCalls(int nranks, std::uint64_t ring_bytes, Care care)
         : PlacedCalls(nranks, ring_bytes, {kBoxBytes, ring_bytes / 2, 8 << 20}, care) {}
-    PlacedCalls(int nranks, std::uint64_t ring_bytes, RoutineLimits limits, Care care)
-        : nranks_(nranks), limits_(limits), turns_(ring_bytes, nranks), care_(care) {}
+    PlacedCalls(int nranks, std::uint64_t ring_bytes, RoutineLimits limits, Care care,
+                std::uint64_t slots = Turns::kSlots)
+        : nranks_(nranks), limits_(limits), turns_(ring_bytes, nranks, slots), care_(care) {}
 
     // Ranks on these hosts.
     PlacedCalls& between(std::vector<std::int64_t> hosts) {
@@ -376,7 +377,8 @@ Shape message_of(std::uint64_t bytes) {
 }
 
 PlacedCalls no_messages(bool reach) {
-    return {2, kRoomForMessages.ring_bytes, limits_of(2, kRoomForMessages, reach), {}};
+    constexpr StagingRoom room = kRoomForMessages;
+    return {2, room.ring_bytes, limits_of(2, room, reach), {}, room.slots};
 }
 
 TEST(AnySequence, MessagesKeepWhatTheyNeed) {
@@ -397,7 +399,7 @@ TEST(TurnsProof, HoldsForMessages) {
     for (unsigned seed = 1; seed <= 10; ++seed) {
         std::mt19937 random(seed);
         PlacedCalls calls = no_messages(true);
-        for (int i = 0; i < 60; ++i) {
+        for (int i = 0; i < 120; ++i) {
             constexpr std::uint64_t kBytes[] = {4, 40, 200, 800, 5000, 60000, 120000, 300000};
             calls.add(message_of(kBytes[random() % std::size(kBytes)]));
         }
@@ -442,7 +444,7 @@ TEST(AnySequence, TurnsGiveMemoryAwayWhenAllAreThrough) {
         std::mt19937 random(seed);
         const int nranks = 2 + static_cast<int>(random() % 4);
         const unsigned full = random() % 12;  // so rare are full turns
-        Turns turns(kRing, nranks);
+        Turns turns(kRing, nranks, seed % 2 == 0 ? Turns::kSlots : Turns::kMostSlots);
         Knowledge knowledge(nranks);
         struct Taken {
             std::uint64_t number, begin, end;
@@ -451,7 +453,7 @@ TEST(AnySequence, TurnsGiveMemoryAwayWhenAllAreThrough) {
         const auto call = [&](SyncPattern sync, int root, std::uint64_t bytes) {
             const Turns::Turn turn = turns.take(bytes);
             for (const Taken& other : taken) {
-                const bool meets_slot = other.number % Turns::kSlots == turn.slot;
+                const bool meets_slot = turns.slot_of(other.number) == turn.slot;
                 const bool meets_bytes = bytes > 0 && other.begin < turn.ring_offset + bytes &&
                                          turn.ring_offset < other.end;
                 if (meets_slot || meets_bytes) {
@@ -671,14 +673,17 @@ TEST(Turns, OfScansReplaceOnlyTheRootsAtTheEnds) {
 }
 
 TEST(Turns, ASlotIsKeptForTheMeeting) {
-    Turns turns(1000, 2);
-    for (std::uint64_t turn = 0; turn < Turns::kSlots - 1; ++turn) {
-        EXPECT_FALSE(turns.must_meet(0)) << turn;
-        turns.take(0);
+    for (const std::uint64_t slots : {Turns::kSlots, Turns::kMostSlots}) {
+        Turns turns(1000, 2, slots);
+        for (std::uint64_t turn = 0; turn < slots - 1; ++turn) {
+            EXPECT_FALSE(turns.must_meet(0)) << turn;
+            EXPECT_EQ(turns.take(0).slot, turn);
+        }
+        EXPECT_TRUE(turns.must_meet(0));
+        turns.over(turns.take(0).number, SyncPattern::all_from_all, 0);
+        EXPECT_FALSE(turns.must_meet(0));
+        EXPECT_EQ(turns.take(0).slot, 0U);
     }
-    EXPECT_TRUE(turns.must_meet(0));
-    turns.over(turns.take(0).number, SyncPattern::all_from_all, 0);
-    EXPECT_FALSE(turns.must_meet(0));
 }
 
 }  // namespace turns_test
