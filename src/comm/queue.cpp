@@ -22,16 +22,20 @@ auto Queue::or_drop_all(Work work) {
 // What is over at once needs no place here.
 Queue::Ticket Queue::start(const ReadyCall& call) {
     return or_drop_all([&] {
-        if (items_.empty()) {
+        const bool is_first = items_.empty();
+        if (is_first) {
             progress_.begin(call.request);
             if (progress_.go_on()) return next_++;
-            items_.push_back(call);
+        }
+        items_.push_back(call);
+        const Ticket ticket = next_++;
+        if (is_first) {
             progress_.moved(items_.front().request);
             under_way_.add(progress_.call(), *this);
         } else {
-            items_.push_back(call);
+            go_on();
         }
-        return next_++;
+        return ticket;
     });
 }
 
