@@ -189,6 +189,42 @@ void pull(const Site& at) {
     at.advance(integer(1));
 }
 
+// In pieces of about so many bytes, but not in more than so many, since each costs a signal.
+constexpr std::int64_t kPieceBytes = 8 << 10;
+constexpr std::int64_t kMostPieces = 8;
+
+ExprPtr pieces_of(const Site& at) {
+    const std::int64_t piece = kPieceBytes / static_cast<std::int64_t>(bytes_of(at.element));
+    return Max(Min(at.count / integer(piece), integer(kMostPieces)), integer(1));
+}
+
+// Like pull, piece by piece: one is read while the next is staged.
+//   i + 1  the root has staged piece i
+void stream(const Site& at) {
+    const ExprPtr pieces = at.b.Bind("pieces", pieces_of(at));
+    const auto for_each_piece = [&](const Site& here, const auto& body) {
+        here.b.EmitFor("i", integer(0), pieces, [&](LoweringBuilder& loop, const ExprPtr& i) {
+            const Site inner = here.in(loop);
+            body(inner, inner.lines_of(at.count, pieces, i), i + 1);
+        });
+    };
+    at.if_root(
+        [&](const Site& root) {
+            for_each_piece(root, [](const Site& here, const Part& piece, const ExprPtr& phase) {
+                here.stage(piece, piece.offset);
+                here.notify_peers(phase);
+            });
+            root.keep(at.whole(), integer(0));
+        },
+        [&](const Site& other) {
+            for_each_piece(other, [&](const Site& here, const Part& piece, const ExprPtr& phase) {
+                here.wait(at.root, phase);
+                here.give(here.load(piece, at.root), piece.offset);
+            });
+        });
+    at.advance(pieces);
+}
+
 // The root stages chunk after chunk, everybody reads and acknowledges them.
 //   i + 1  staged chunk i; I have read chunk i
 void pipeline(const Site& at) {
@@ -244,6 +280,14 @@ std::vector<Entry> recipes() {
          pull,
          one_block,
          TargetUse::stages},
+        {{"stream", "1 per piece", "2 N; root 4 N", "N", "0; root P-1 per piece", "-",
+          Reuse::later},
+         stream,
+         one_block,
+         TargetUse::stages,
+         cell_per_rank,
+         {},
+         pieces_of},
     };
 }
 

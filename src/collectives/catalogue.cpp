@@ -98,6 +98,8 @@ ExprPtr inbox(const Site& at) { return Inbox(at, at.largest()).size(); }
 ExprPtr ring_of_blocks(const Site&) { return Slots::least(ir::integer(1)); }
 ExprPtr ring_of_block_per_rank(const Site&) { return Slots::least(ir::nranks()); }
 
+ExprPtr one_phase(const Site&) { return ir::integer(1); }
+
 ExprPtr cell_per_rank() { return ir::nranks(); }
 ExprPtr cell_per_lane() { return ir::nlanes() * ir::nranks(); }
 
@@ -117,10 +119,12 @@ void lower_in_sets(const Entry& recipe, const Site& at, std::int64_t sets, bool 
     Site here = at;
     here.tells_end = !hears_all;
     const ExprPtr generation = at.b.Generation(at.signal);
-    const ExprPtr call = hears_all ? generation : generation / ir::integer(Site::kEndPhase);
+    const ExprPtr phases = recipe.phases(at);
+    const ExprPtr by_call = hears_all ? phases : phases + 1;
+    const ExprPtr call = generation / by_call;
     here.set = at.b.Bind("set", call % ir::integer(sets) * size_of_set(recipe, at));
     if (!hears_all) {
-        const ExprPtr ended = generation - Site::kEndPhase * (sets - 1);
+        const ExprPtr ended = generation - by_call * (sets - 1);
         at.for_each_peer(
             [&](const Site& site, const ExprPtr& peer) { site.b.Wait(at.signal, peer, ended); });
     }

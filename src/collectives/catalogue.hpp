@@ -26,6 +26,10 @@ ExprPtr inbox(const Site& at);           // a box of one_block() per rank
 ExprPtr ring_of_blocks(const Site& at);  // slots for one block
 ExprPtr ring_of_block_per_rank(const Site& at);
 
+// How many phases an open recipe has.
+using PhaseCount = ExprPtr (*)(const Site& at);
+ExprPtr one_phase(const Site& at);
+
 // Cells that the signal must have at least.
 using SignalSize = ExprPtr (*)();
 ExprPtr cell_per_rank();
@@ -40,6 +44,7 @@ struct Entry {
     // Of a recipe that knows hosts: bytes that all ranks of a host put to others, for H hosts of L
     // ranks each.
     std::string_view between_hosts = {};
+    PhaseCount phases = one_phase;
 
     // Elements that the target must have at least: of one set, or of several in whole lines each.
     ExprPtr least_target(const Site& at, std::int64_t sets) const;

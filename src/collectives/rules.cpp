@@ -100,6 +100,7 @@ std::vector<Rule> all_rules() {
         reach_rule(allgather, 2, "mesh"),
         private_rule(allgather, any, "pipeline", 1 * kMiB),
         private_rule(broadcast, 1 * kKiB, "push"),
+        pair_rule(broadcast, 128 * kKiB, "stream"),
         private_rule(broadcast, 128 * kKiB, "pull"),
         pair_rule(broadcast, 448 * kKiB, "pipeline", 384 * kKiB),
         pair_rule(broadcast, 1536 * kKiB, "pipeline", 768 * kKiB),

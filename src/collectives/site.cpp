@@ -194,8 +194,8 @@ void Site::meet(const ExprPtr& phase) const {
 }
 
 void Site::advance(const ExprPtr& phases) const {
-    if (tells_end) notify_peers(kEndPhase);
-    b.Advance(signal, tells_end ? integer(kEndPhase) : phases);
+    if (tells_end) notify_peers(phases + 1);
+    b.Advance(signal, tells_end ? phases + 1 : phases);
 }
 
 void Site::for_each_peer(const PeerBody& body) const {

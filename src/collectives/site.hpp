@@ -13,10 +13,10 @@
 // Contract. When a closed recipe (Reuse::at_once) is done on a rank, no peer reads or writes that
 // rank's target any more, and none will until that rank enters the next collective. So the target
 // may be written at once, and any collective may follow any other on the same windows.
-// An open recipe (Reuse::later) has one phase and returns as soon as the rank has its result:
-// peers may still read its target, or not yet have read what it put into theirs. Target and signals
-// are used again only once all ranks have returned from the call; or the target has several sets,
-// which calls take in turn (lower_composite).
+// An open recipe (Reuse::later) has one phase, or says how many, and returns as soon as the rank
+// has its result: peers may still read its target, or not yet have read what it put into theirs.
+// Target and signals are used again only once all ranks have returned from the call; or the target
+// has several sets, which calls take in turn (lower_composite).
 #pragma once
 
 #include <cstdint>
@@ -112,6 +112,8 @@ public:
     // write the same one, or single elements when there are fewer lines than ranks.
     Part part_of(const ExprPtr& total, const ExprPtr& r) const;
     ExprPtr longest_part(const ExprPtr& total) const;
+    // The i-th of `parts` such parts.
+    Part lines_of(const ExprPtr& total, const ExprPtr& parts, const ExprPtr& i) const;
     // In the same way the part of the lane at hand.
     Part part_of_lane(const ExprPtr& total) const;
 
@@ -160,8 +162,7 @@ public:
     void notify_peers(std::int64_t phase) const { notify_peers(ir::integer(phase)); }
     void wait_peers(std::int64_t phase) const { wait_peers(ir::integer(phase)); }
     void meet(std::int64_t phase) const { meet(ir::integer(phase)); }
-    // The end of a recipe. Where all are told of it, an open one has a second phase.
-    static constexpr std::int64_t kEndPhase = 2;
+    // The end of a recipe. Where all are told of it, an open one has another phase.
     void advance(const ExprPtr& phases) const;
     using PeerBody = std::function<void(const Site& here, const ExprPtr& peer)>;
     void for_each_peer(const PeerBody& body) const;
@@ -171,8 +172,6 @@ public:
                  const std::function<void(const Site&)>& elsewhere) const;
 
 private:
-    // The i-th of `parts` such parts.
-    Part lines_of(const ExprPtr& total, const ExprPtr& parts, const ExprPtr& i) const;
     // Where rank r tells of its progress.
     ExprPtr cell_of(const ExprPtr& r) const { return first_cell ? first_cell + r : r; }
 };

@@ -17,8 +17,8 @@ using enum OperandKind;
 using enum Effect;
 
 // Recipes that use the target to stage what is private.
-constexpr std::array<std::string_view, 5> kStaging = {"push", "pull", "pipeline", "hosts",
-                                                      "leaders"};
+constexpr std::array<std::string_view, 6> kStaging = {"push",     "pull",  "stream",
+                                                      "pipeline", "hosts", "leaders"};
 // Those that ask which host each rank is on.
 constexpr std::array<std::string_view, 2> kOfHosts = {"hosts", "leaders"};
 
@@ -46,7 +46,7 @@ void check_hosts(const Call& call) {
 }
 
 // Recipes whose target is free later: calls may take several sets in turn.
-constexpr std::array<std::string_view, 2> kOpen = {"push", "pull"};
+constexpr std::array<std::string_view, 3> kOpen = {"push", "pull", "stream"};
 
 void require_sets(const Call& call) {
     const std::int64_t sets = ir::number(call, "sets");
@@ -58,7 +58,7 @@ void require_sets(const Call& call) {
     if (sets > 1 && !is_among(kOpen, recipe)) {
         throw Error(Fault::program, fmt::format("{}: recipe {} has one set; only {} take several "
                                                 "in turn",
-                                                call.op, recipe, fmt::join(kOpen, " and ")));
+                                                call.op, recipe, fmt::join(kOpen, ", ")));
     }
 }
 
@@ -170,7 +170,7 @@ std::vector<OpSpec> composite_ops() {
                   {recipe({"mesh", "ring", "pipeline", "push", "pull", "hosts"})}),
         composite(ops::kBroadcast, {kTarget, kSignal, kRoot, kInput, kOutput, kHosts},
                   {recipe({"mesh", "tree", "scatter_allgather", "joint", "pipeline", "push", "pull",
-                           "hosts", "leaders"})}),
+                           "stream", "hosts", "leaders"})}),
         composite(ops::kAllToAll, {kTarget, kSignal, kInput, kOutput, kHosts},
                   {recipe({"mesh", "pairwise", "lanes", "pipeline", "push", "hosts"})}),
         composite(ops::kAllToAllV,

@@ -152,6 +152,27 @@ TEST(OffsetsProof, HoldsWhereverPiecesAre) {
     }
 }
 
+// With as many pieces as there can be, with one set by turns of the caller's and with several.
+TEST(OpenRecipe, IsProvedInPieces) {
+    for (const int nranks : {2, 3, 4}) {
+        for (const std::uint64_t count : {4096, 10001, 40000}) {
+            for (const int sets : {1, 2, 3}) {
+                Collective collective;
+                collective.kind = CollectiveKind::broadcast;
+                collective.recipe = "stream";
+                collective.count = count;
+                collective.root = nranks - 1;
+                collective.sets = sets;
+                checker::CallSequence calls;
+                calls.add(collective, compile(collective, nranks));
+                const CheckReport report = check(calls.stages());
+                EXPECT_EQ(report.verdict, Verdict::proved)
+                    << nranks << " ranks, " << count << " elements, " << sets << " sets";
+            }
+        }
+    }
+}
+
 // The windows of an open recipe may not be used again at once: the checker sees why.
 TEST(OpenRecipe, NeedsItsWindowsInTurn) {
     for (const Case& each : cases()) {

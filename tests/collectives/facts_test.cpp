@@ -118,7 +118,8 @@ TEST(Recipes, SayWhenTheirWindowIsFree) {
     for (const CollectiveKind kind : kCollectives) {
         EXPECT_EQ(reuse_of(kind, "auto"), Reuse::at_once);
         for (const Recipe& recipe : recipes(kind)) {
-            const bool is_open = recipe.name == "push" || recipe.name == "pull";
+            const bool is_open =
+                recipe.name == "push" || recipe.name == "pull" || recipe.name == "stream";
             EXPECT_EQ(reuse_of(kind, recipe.name), is_open ? Reuse::later : Reuse::at_once)
                 << name(kind) << " " << recipe.name;
         }

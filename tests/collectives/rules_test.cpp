@@ -66,7 +66,7 @@ std::vector<Row> known_rows() {
         {broadcast,
          staging,
          {1, 2},
-         "push to 1024, pull to 131072, pipeline 384K to 458752, pipeline 768K to 1572864, joint "
+         "push to 1024, stream to 131072, pipeline 384K to 458752, pipeline 768K to 1572864, joint "
          "reaching"},
         {broadcast,
          staging,
@@ -75,7 +75,7 @@ std::vector<Row> known_rows() {
         {broadcast,
          out_of_reach,
          {1, 2},
-         "push to 1024, pull to 131072, pipeline 384K to 458752, pipeline 768K to 1572864, "
+         "push to 1024, stream to 131072, pipeline 384K to 458752, pipeline 768K to 1572864, "
          "pipeline 1024K"},
         {broadcast, window, {1, 2}, "mesh to 2048, joint"},
         {broadcast, window, {3, 4, 8, 9, 16, 17, 64, 1024}, "mesh"},

@@ -74,8 +74,9 @@ TEST_P(Messages, OfEveryTypeAndLength) {
 // Lengths around those at which another recipe is taken, and a large one that is reached.
 TEST_P(Messages, OfLargeSizes) {
     on_ranks([](Communicator& comm) {
-        for (const std::size_t bytes : {1024, 1028, 128 << 10, (128 << 10) + 4, 448 << 10,
-                                        700 << 10, 1536 << 10, (1536 << 10) + 4, 3 << 20}) {
+        for (const std::size_t bytes :
+             {1024, 1028, 16 << 10, 40004, 64 << 10, 128 << 10, (128 << 10) + 4, 448 << 10,
+              700 << 10, 1536 << 10, (1536 << 10) + 4, 3 << 20}) {
             pass_around<std::int32_t>(comm, bytes / 4);
         }
     });

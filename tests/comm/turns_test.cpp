@@ -385,8 +385,9 @@ TEST(AnySequence, MessagesKeepWhatTheyNeed) {
     std::set<Staging> seen;
     for (const bool reach : {true, false}) {
         for (const std::uint64_t bytes :
-             {4U, 48U, 52U, 512U, 516U, 1024U, 1028U, 128U << 10, (128U << 10) + 4, 448U << 10,
-              (448U << 10) + 4, 1536U << 10, (1536U << 10) + 4, 5U << 20}) {
+             {4U, 48U, 52U, 512U, 516U, 1024U, 1028U, 16U << 10, 40000U, 128U << 10,
+              (128U << 10) + 4, 448U << 10, (448U << 10) + 4, 1536U << 10, (1536U << 10) + 4,
+              5U << 20}) {
             EXPECT_EQ(broken_premise(message_of(bytes), no_messages(reach), seen), "") << bytes;
         }
     }

@@ -132,6 +132,11 @@ const std::map<std::string, Formula>& formulas() {
               return Cost{4 * n, p - 1};
           },
           silent}},
+        {"broadcast stream",
+         {[](auto p) {
+              return Cost{4 * n, p - 1};
+          },
+          silent}},
         {"all_to_all lanes",
          {[](auto p) {
               return Cost{4 * p * n, 2 * (p - 1)};
@@ -317,6 +322,23 @@ TEST(RecipeCosts, InATreeLeavesMoveHalf) {
         EXPECT_EQ(cost_of(plan),
                   (Cost{children ? 4 * kBytes : 2 * kBytes, children + (plan.rank ? 1 : 0)}))
             << plan.rank;
+    }
+}
+
+// A stream has a notify for each 8 KiB, and not more than eight.
+TEST(RecipeCosts, AStreamHasPieces) {
+    Collective collective;
+    collective.kind = CollectiveKind::broadcast;
+    collective.recipe = "stream";
+    collective.placement = Placement::in_place;
+    using Case = std::pair<std::uint64_t, std::uint64_t>;
+    for (const auto& [count, pieces] : {Case{1, 1}, Case{4095, 1}, Case{4096, 2}, Case{10001, 4},
+                                        Case{16384, 8}, Case{32768, 8}}) {
+        collective.count = count;
+        for (const Plan& plan : compile(collective, 3)) {
+            const std::uint64_t notifies = plan.rank == 0 ? 2 * pieces : 0;
+            EXPECT_EQ(cost_of(plan), (Cost{2 * 4 * count, notifies})) << count;
+        }
     }
 }
 
