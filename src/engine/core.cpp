@@ -187,13 +187,11 @@ void Core::start(const Tape& tape, std::span<const BoundBuffer> memory, std::siz
 // Those without instructions are done.
 void Core::start_lanes() {
     const Plan& plan = *tape_->plan;
-    aside_.clear();
     for (std::size_t lane = plan.lane_count(); lane-- > 1;) {
         const Op* const begin = tape_->ops.data() + plan.lane_begin(lane);
         const Op* const end = tape_->ops.data() + plan.lane_end(lane);
         if (begin != end) aside_.push_back({lane, begin, end, {}});
     }
-    lane_ = 0;
     end_ = tape_->ops.data() + plan.lane_end(0);
 }
 

@@ -57,6 +57,8 @@ public:
         next_ = tape.ops.data();
         end_ = std::to_address(tape.ops.end());
         flags_.clear();
+        lane_ = 0;  // the last plan may have ended, or been left, in another lane
+        aside_.clear();
         if (!tape.plan->lanes.empty()) [[unlikely]]
             start_lanes();
     }

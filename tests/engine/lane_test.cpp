@@ -133,5 +133,52 @@ TEST(EngineLanes, OneCoreCarriesAll) {
     EXPECT_TRUE(core.is_done());
 }
 
+// A plan that was left, or ended, in another lane leaves nothing to the next: a core that tells
+// where it waits would tell it of a lane that the plan does not have.
+TEST(EngineLanes, NothingIsLeftToTheNextPlan) {
+    struct Alone : PlainSupplier {
+        static bool wait(const Core&) { return false; }
+        void rang(const Core&) {}
+    };
+    const auto waits_in_each_of = [](int lanes) {
+        PlanWriter w(0, 1, {argument("out", Direction::out, Element::i32, 8), signal("sig", 3)});
+        for (int lane = 0; lane < lanes; ++lane) {
+            if (lane > 0) w.lane();
+            w.wait(static_cast<std::uint64_t>(lane), {1, 0}, Compare::ge, 1);
+        }
+        return w.finish();
+    };
+    const Plan three = waits_in_each_of(3), one = waits_in_each_of(1);
+    const Tape tape_of_three(three), tape_of_one(one);
+    alignas(kCacheLineBytes) std::array<std::int32_t, 2> out{};
+    alignas(kCacheLineBytes) std::array<std::byte, 3 * kCacheLineBytes> cells{};
+    const std::array<BoundBuffer, 3> memory = {
+        BoundBuffer{reinterpret_cast<std::byte*>(out.data()), 0, 0},
+        BoundBuffer{cells.data(), cells.size(), 0}, BoundBuffer{}};
+    const auto ring = [&](std::size_t cell, std::int32_t value) {
+        detail::atomic_at<std::int32_t>(cells.data() + cell * kCacheLineBytes).store(value);
+    };
+    Core core;
+    Alone alone;
+    const auto expect_waits_alone = [&] {
+        ring(0, 0);
+        core.start(tape_of_one, memory);
+        EXPECT_EQ(drive(core, alone), Driven::set_aside);
+        std::vector<std::pair<std::size_t, std::size_t>> waits;
+        core.for_each_lane([&](std::size_t lane, std::size_t at) { waits.emplace_back(lane, at); });
+        EXPECT_EQ(waits, (std::vector<std::pair<std::size_t, std::size_t>>{{0, 0}}));
+    };
+    core.start(tape_of_three, memory);
+    ring(0, 1);
+    EXPECT_EQ(drive(core, alone), Driven::set_aside);
+    EXPECT_NE(core.lane(), 0u);
+    expect_waits_alone();  // after one that was left
+    core.start(tape_of_three, memory);
+    for (const std::size_t cell : {0, 1, 2}) ring(cell, 1);
+    EXPECT_EQ(drive(core, alone), Driven::done);
+    EXPECT_NE(core.lane(), 0u);
+    expect_waits_alone();  // after one that ended
+}
+
 }  // namespace lane_test
 }  // namespace peal::engine
