@@ -72,7 +72,8 @@ RankOutput::~RankOutput() {
 
 void RankOutput::redirect(int rank) const {
     for (const int which : {0, 1}) {
-        const Stream& stream = streams_[static_cast<std::size_t>(2 * (rank - first_) + which)];
+        const Stream& stream =
+            streams_[2 * static_cast<std::size_t>(rank - first_) + static_cast<std::size_t>(which)];
         dup2(stream.into, stream.to);
     }
 }

@@ -41,7 +41,7 @@ void fill_inputs(const Plan& plan, const golden::RankMemory& memory) {
 void fill_with_numbers(const Plan& plan, std::size_t b, const golden::RankMemory& memory) {
     const Buffer& buffer = plan.buffers[b];
     for (std::uint64_t i = 0; i < buffer.elements(); ++i) {
-        const auto value = static_cast<std::int64_t>(i % 1000) + 100 * plan.rank;
+        const auto value = static_cast<std::int64_t>(i % 1000) + std::int64_t{100} * plan.rank;
         golden::store(buffer.element, memory(b) + i * bytes_of(buffer.element),
                       golden::number_of(buffer.element, value));
     }

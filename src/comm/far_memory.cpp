@@ -138,11 +138,7 @@ void FarMemory::put_copy(std::byte* mirror, const void* bytes, std::uint64_t cou
     const auto [memory, offset] = place_of(mirror);
     Line& copy = kept_.emplace_back();
     std::memcpy(copy.data(), bytes, count);
-    if (flushed != nullptr) {
-        job_.net().put_and_flush(flight_, *flushed, *memory, offset, copy.data(), count);
-    } else {
-        job_.net().put(flight_, *memory, offset, copy.data(), count);
-    }
+    job_.net().tell(flight_, flushed, *memory, offset, copy.data(), count);
 }
 
 // For a rank that is about to be told: when what has been put to it is complete, if anybody will
@@ -154,9 +150,8 @@ const hosts::Flight* FarMemory::flush_behind(int rank) {
     return nullptr;
 }
 
-// Behind a fence, so that what was put there is there; so it is in the same line.
+// What was put there is there; so it is in the same line.
 void FarMemory::set(std::byte* mirror, const void* bytes, std::uint64_t count) {
-    job_.net().fence();
     std::byte* const line = line_of(mirror);
     const auto found = std::find_if(waiting_.begin(), waiting_.end(),
                                     [&](const Waiting& other) { return other.mirror == line; });

@@ -96,7 +96,7 @@ private:
     hosts::Mirrors::Place place_of(const std::byte* mirror);
     void note_put(int rank);
     void ask_for(Target& target);
-    // `flushed`: with a flush, which is over then; null: without.
+    // Kept until it is gone. `flushed`: with a flush, which is over then; null: without.
     void put_copy(std::byte* mirror, const void* bytes, std::uint64_t count,
                   const hosts::Flight* flushed = nullptr);
     const hosts::Flight* flush_behind(int rank);

@@ -167,7 +167,9 @@ std::uint64_t message_bytes(const Shape& shape, int nranks) {
     for (int to = 0; to < nranks; ++to) {
         std::int64_t received = 0;
         for (int from = 0; from < nranks; ++from) {
-            received += shape.counts[static_cast<std::size_t>(from * nranks + to)];
+            received +=
+                shape.counts[static_cast<std::size_t>(from) * static_cast<std::size_t>(nranks) +
+                             static_cast<std::size_t>(to)];
         }
         most = std::max(most, received);
     }

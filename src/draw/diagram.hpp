@@ -45,7 +45,7 @@ struct Rail {
     std::int32_t rank = 0;
     std::int32_t lane = -1;  // -1: the rank has only one
 
-    auto operator<=>(const Rail&) const = default;
+    auto operator<=>(const Rail&) const = default;  // NOLINT(modernize-use-nullptr)
 };
 
 // Who takes part in steps that are not shown.

@@ -52,7 +52,7 @@ struct SignalWord {
     int chip = 0;
     std::uint64_t word = 0;
 
-    auto operator<=>(const SignalWord&) const = default;
+    auto operator<=>(const SignalWord&) const = default;  // NOLINT(modernize-use-nullptr)
 };
 
 // Stages as they are carried out, and what is known of them.

@@ -67,13 +67,14 @@ public:
 
     // ---- what is issued
 
+    // May stay here until something else is issued to the rank, or the next progress().
     virtual void put(const Flight& in, Remote& to, std::uint64_t offset, const std::byte* from,
                      std::uint64_t bytes) = 0;
-    // A put and a flush() in one. Where the other rank must answer, it has done so by the time it
-    // sees what was put: it may never look again.
-    virtual void put_and_flush(const Flight& in, const Flight& flushed, Remote& to,
-                               std::uint64_t offset, const std::byte* from,
-                               std::uint64_t bytes) = 0;
+    // A put, behind a fence(), of at most a line, that goes now. With `flushed`, a flush() too:
+    // where the other rank must answer, it has done so by the time it sees what was put, since it
+    // may never look again.
+    virtual void tell(const Flight& in, const Flight* flushed, Remote& to, std::uint64_t offset,
+                      const std::byte* from, std::uint64_t bytes) = 0;
     virtual void get(const Flight& in, std::byte* to, Remote& from, std::uint64_t offset,
                      std::uint64_t bytes) = 0;
     // To an integer of 4 or 8 bytes; atomic with what the ranks of that host do there themselves.

@@ -37,7 +37,19 @@ void UcxNet::listen() {
 
 // ---------------------------------------------------------------------------- sending
 
-void UcxNet::send(std::unique_ptr<Sent> message, const void* data, std::uint64_t bytes) {
+std::unique_ptr<UcxNet::Sent> UcxNet::message(const Head& head, Peer& to, const void* data,
+                                              std::uint64_t bytes, const Flight* in) {
+    auto made = std::make_unique<Sent>();
+    made->head = head;
+    made->to = &to;
+    made->data = data;
+    made->bytes = bytes;
+    if (in != nullptr) made->share = in->begin();
+    return made;
+}
+
+void UcxNet::send(std::unique_ptr<Sent> message) {
+    let_go(*message->to);
     ucp_ep_h const endpoint = endpoint_of(*message->to);
     if (endpoint == nullptr) {
         if (message->share) Flight::end(message->share);
@@ -51,10 +63,29 @@ void UcxNet::send(std::unique_ptr<Sent> message, const void* data, std::uint64_t
     param.cb.send = &sent;
     Sent* const kept = message.release();  // until sent()
     param.user_data = kept;
+    const std::size_t header = sizeof kept->head + (kept->has_word ? sizeof kept->word : 0);
     const ucs_status_ptr_t request =
-        ucp().am_send_nbx(endpoint, kMessage, &kept->head, sizeof kept->head, data, bytes, &param);
+        ucp().am_send_nbx(endpoint, kMessage, &kept->head, header, kept->data, kept->bytes, &param);
     const bool is_under_way = request != nullptr && !UCS_PTR_IS_ERR(request);
     if (!is_under_way) sent(nullptr, UCS_PTR_STATUS(request), kept);
+}
+
+// With what is held for the rank, or alone: a put of nothing.
+void UcxNet::send_word(Peer& to, const Word& word, std::uint64_t question) {
+    std::unique_ptr<Sent> carrier = std::move(to.held);
+    if (!carrier) carrier = message({.kind = Kind::put}, to, nullptr, 0, nullptr);
+    carrier->head.question = question;
+    carrier->word = word;
+    carrier->has_word = true;
+    send(std::move(carrier));
+}
+
+void UcxNet::let_go(Peer& peer) {
+    if (peer.held) send(std::move(peer.held));
+}
+
+void UcxNet::let_all_go() {
+    for (Peer* const peer : std::exchange(holding_, {})) let_go(*peer);
 }
 
 void UcxNet::sent(void* request, ucs_status_t status, void* message) {
@@ -68,13 +99,7 @@ void UcxNet::send_pieces(Head head, Peer& to, const std::byte* data, std::uint64
                          const Flight* in) {
     for (std::uint64_t at = 0; at < bytes;) {
         const std::uint64_t piece = std::min(kPiece, bytes - at);
-        const bool is_last = at + piece == bytes;
-        auto message = std::make_unique<Sent>();
-        message->head = head;
-        if (head.kind == Kind::put && !is_last) message->head.question = 0;
-        message->to = &to;
-        if (in != nullptr) message->share = in->begin();
-        send(std::move(message), data + at, piece);
+        send(message(head, to, data + at, piece, in));
         head.offset += piece;
         at += piece;
     }
@@ -82,11 +107,11 @@ void UcxNet::send_pieces(Head head, Peer& to, const std::byte* data, std::uint64
 
 void UcxNet::post(int rank, std::string letter) {
     const std::lock_guard lock(mutex_);
-    auto message = std::make_unique<Sent>();
-    message->to = &peer(rank);
-    message->text = std::move(letter);
-    const std::string& text = message->text;  // stays where the message is
-    send(std::move(message), text.data(), text.size());
+    std::unique_ptr<Sent> post = message({}, peer(rank), nullptr, 0, nullptr);
+    post->text = std::move(letter);
+    post->data = post->text.data();  // stays where the message is
+    post->bytes = post->text.size();
+    send(std::move(post));
 }
 
 // ---------------------------------------------------------------------------- questions
@@ -116,31 +141,45 @@ void UcxNet::end_all(const Peer& peer) {
 ucs_status_t UcxNet::came(void* net, const void* header, size_t header_length, void* data,
                           size_t length, const ucp_am_recv_param_t* param) {
     Head head;
+    Word word;
     const bool is_here = (param->recv_attr & UCP_AM_RECV_ATTR_FLAG_RNDV) == 0;
-    if (header_length != sizeof head || !is_here) return UCS_OK;  // not one of ours
+    const bool has_word = header_length == sizeof head + sizeof word;
+    if ((header_length != sizeof head && !has_word) || !is_here) return UCS_OK;  // not one of ours
     std::memcpy(&head, header, sizeof head);
-    static_cast<UcxNet*>(net)->take(head, static_cast<std::byte*>(data), length);
+    if (has_word) {
+        std::memcpy(&word, static_cast<const std::byte*>(header) + sizeof head, sizeof word);
+    }
+    static_cast<UcxNet*>(net)->take(head, word, static_cast<std::byte*>(data), length);
     return UCS_OK;
 }
 
 // Null: there is no such memory here.
-std::byte* UcxNet::offered(const Head& head, std::uint64_t bytes) {
-    const auto found = offers_.find(head.memory);
+std::byte* UcxNet::offered(std::uint64_t memory, std::uint64_t offset, std::uint64_t bytes) {
+    const auto found = offers_.find(memory);
     if (found == offers_.end()) return nullptr;
-    const Offered& memory = found->second;
-    const bool fits = head.offset <= memory.bytes && bytes <= memory.bytes - head.offset;
-    return fits ? memory.begin + head.offset : nullptr;
+    const Offered& there = found->second;
+    const bool fits = offset <= there.bytes && bytes <= there.bytes - offset;
+    return fits ? there.begin + offset : nullptr;
+}
+
+void UcxNet::put_here(std::uint64_t memory, std::uint64_t offset, const std::byte* data,
+                      std::uint64_t bytes) {
+    if (bytes == 0) return;
+    if (std::byte* const to = offered(memory, offset, bytes)) std::memcpy(to, data, bytes);
 }
 
 // A message that makes no sense is not of a rank of this job, or of one that is out of order: it
 // does nothing. What wants an answer gets it when UCX is done with what has come.
-void UcxNet::take(const Head& head, std::byte* data, std::uint64_t bytes) {
+void UcxNet::take(const Head& head, const Word& word, std::byte* data, std::uint64_t bytes) {
     switch (head.kind) {
         case Kind::letter:
             letters_.push_back({head.from, {reinterpret_cast<const char*>(data), bytes}});
             break;
         case Kind::put:
-            if (std::byte* const to = offered(head, bytes)) std::memcpy(to, data, bytes);
+            put_here(head.memory, head.offset, data, bytes);
+            if (word.bytes <= word.data.size()) {
+                put_here(word.memory, word.offset, word.data.data(), word.bytes);
+            }
             if (head.question == 0) break;
             [[fallthrough]];
         case Kind::flush:
@@ -173,7 +212,7 @@ void UcxNet::take(const Head& head, std::byte* data, std::uint64_t bytes) {
 }
 
 void UcxNet::add_here(const Head& head) {
-    std::byte* const cell = offered(head, head.bytes);
+    std::byte* const cell = offered(head.memory, head.offset, head.bytes);
     const bool is_narrow = head.bytes == sizeof(std::int32_t);
     const bool is_wide = head.bytes == sizeof(std::int64_t);
     if (cell == nullptr || (!is_narrow && !is_wide) ||
@@ -190,20 +229,18 @@ void UcxNet::add_here(const Head& head) {
 void UcxNet::answer(const Head& head) {
     Peer& to = peer(head.from);
     if (head.kind == Kind::get) {
-        const std::byte* const data = offered(head, head.bytes);
+        const std::byte* const data = offered(head.memory, head.offset, head.bytes);
         const Head got{.kind = Kind::got, .question = head.question};
         if (data != nullptr) send_pieces(got, to, data, head.bytes, nullptr);
         return;
     }
-    auto message = std::make_unique<Sent>();
-    message->head = head;
-    message->to = &to;
-    send(std::move(message), nullptr, 0);
+    send(message(head, to, nullptr, 0, nullptr));
 }
 
 // One step: whoever waits looks for what it waits for before it asks whether there is more.
 void UcxNet::progress() {
     const std::lock_guard lock(mutex_);
+    let_all_go();
     ucp().worker_progress(worker_.handle);
     for (const Head& head : std::exchange(to_answer_, {})) answer(head);
 }

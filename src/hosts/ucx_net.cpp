@@ -52,6 +52,10 @@ bool has_adapter(const std::vector<std::string>& transports) {
     });
 }
 
+// A put of so many bytes waits for what is told of it: it goes in the same message. A larger one is
+// under way meanwhile.
+constexpr std::uint64_t kMostHeld = 8 << 10;
+
 // The system rounds what a thread sleeps up by 50 us, unless it is asked not to.
 class ShortTimers {
 public:
@@ -247,23 +251,28 @@ void UcxNet::put(const Flight& in, Remote& to, std::uint64_t offset, const std::
     if (endpoint_of(memory.of) == nullptr) return;
     if (!memory.of.is_by_mail) return put_now(in, memory, offset, from, bytes);
     const Head head{.kind = Kind::put, .memory = memory.number, .offset = offset};
-    send_pieces(head, memory.of, from, bytes, &in);
+    if (bytes > kMostHeld) return send_pieces(head, memory.of, from, bytes, &in);
+    let_go(memory.of);
+    memory.of.held = message(head, memory.of, from, bytes, &in);
+    const bool is_known = std::find(holding_.begin(), holding_.end(), &memory.of) != holding_.end();
+    if (!is_known) holding_.push_back(&memory.of);
 }
 
-void UcxNet::put_and_flush(const Flight& in, const Flight& flushed, Remote& to,
-                           std::uint64_t offset, const std::byte* from, std::uint64_t bytes) {
+void UcxNet::tell(const Flight& in, const Flight* flushed, Remote& to, std::uint64_t offset,
+                  const std::byte* from, std::uint64_t bytes) {
     const std::lock_guard lock(mutex_);
     auto& memory = static_cast<UcxRemote&>(to);
     if (endpoint_of(memory.of) == nullptr) return;
     if (!memory.of.is_by_mail) {
+        ucp().worker_fence(worker_.handle);
         put_now(in, memory, offset, from, bytes);
-        return flush_now(flushed, memory.of);
+        if (flushed != nullptr) flush_now(*flushed, memory.of);
+        return;
     }
-    const Head head{.kind = Kind::put,
-                    .memory = memory.number,
-                    .offset = offset,
-                    .question = ask({&memory.of, flushed.begin()})};
-    send_pieces(head, memory.of, from, bytes, &in);
+    Word word{memory.number, offset, bytes, {}};
+    std::memcpy(word.data.data(), from, bytes);
+    const std::uint64_t question = flushed != nullptr ? ask({&memory.of, flushed->begin()}) : 0;
+    send_word(memory.of, word, question);
 }
 
 void UcxNet::get(const Flight& in, std::byte* to, Remote& from, std::uint64_t offset,
@@ -273,14 +282,12 @@ void UcxNet::get(const Flight& in, std::byte* to, Remote& from, std::uint64_t of
     ucp_ep_h const endpoint = endpoint_of(memory.of);
     if (endpoint == nullptr) return;
     if (memory.of.is_by_mail) {
-        auto message = std::make_unique<Sent>();
-        message->head = {.kind = Kind::get,
-                         .memory = memory.number,
-                         .offset = offset,
-                         .bytes = bytes,
-                         .question = ask({&memory.of, in.begin(), to, bytes, nullptr})};
-        message->to = &memory.of;
-        return send(std::move(message), nullptr, 0);
+        const Head head{.kind = Kind::get,
+                        .memory = memory.number,
+                        .offset = offset,
+                        .bytes = bytes,
+                        .question = ask({&memory.of, in.begin(), to, bytes, nullptr})};
+        return send(message(head, memory.of, nullptr, 0, nullptr));
     }
     ucp_rkey_h const key = key_of(memory);
     if (key == nullptr) return;
@@ -295,15 +302,13 @@ void UcxNet::add(const Flight& in, Remote& to, std::uint64_t offset, std::int64_
     ucp_ep_h const endpoint = endpoint_of(memory.of);
     if (endpoint == nullptr) return;
     if (memory.of.is_by_mail) {
-        auto message = std::make_unique<Sent>();
-        message->head = {.kind = Kind::add,
-                         .memory = memory.number,
-                         .offset = offset,
-                         .bytes = static_cast<std::uint64_t>(bytes),
-                         .value = value,
-                         .question = ask({&memory.of, in.begin(), nullptr, 0, before})};
-        message->to = &memory.of;
-        return send(std::move(message), nullptr, 0);
+        const Head head{.kind = Kind::add,
+                        .memory = memory.number,
+                        .offset = offset,
+                        .bytes = static_cast<std::uint64_t>(bytes),
+                        .value = value,
+                        .question = ask({&memory.of, in.begin(), nullptr, 0, before})};
+        return send(message(head, memory.of, nullptr, 0, nullptr));
     }
     ucp_rkey_h const key = key_of(memory);
     if (key == nullptr) return;
@@ -327,10 +332,8 @@ void UcxNet::flush(const Flight& in, int rank) {
     Peer& of = peer(rank);
     if (endpoint_of(of) == nullptr) return;
     if (!of.is_by_mail) return flush_now(in, of);
-    auto message = std::make_unique<Sent>();
-    message->head = {.kind = Kind::flush, .question = ask({&of, in.begin()})};
-    message->to = &of;
-    send(std::move(message), nullptr, 0);
+    const Head head{.kind = Kind::flush, .question = ask({&of, in.begin()})};
+    send(message(head, of, nullptr, 0, nullptr));
 }
 
 // ---------------------------------------------------------------------------- waiting, and the end
@@ -340,6 +343,7 @@ void UcxNet::flush(const Flight& in, int rank) {
 void UcxNet::nap(std::chrono::microseconds limit) {
     {
         const std::lock_guard lock(mutex_);
+        let_all_go();
         if (ucp().worker_arm(worker_.handle) != UCS_OK) return;
     }
     pollfd events{worker_.events, POLLIN, 0};
@@ -351,6 +355,7 @@ void UcxNet::nap(std::chrono::microseconds limit) {
 // What is still under way is given up: whoever wanted it complete has flushed it.
 UcxNet::~UcxNet() {
     const std::lock_guard lock(mutex_);
+    let_all_go();
     std::vector<ucs_status_ptr_t> closing;
     for (auto& [rank, peer] : peers_) {
         if (peer.endpoint == nullptr) continue;

@@ -8,6 +8,8 @@
 // against what was offered.
 #pragma once
 
+#include <array>
+#include <cstddef>
 #include <cstdint>
 #include <deque>
 #include <map>
@@ -20,6 +22,7 @@
 
 #include "hosts/net.hpp"
 #include "hosts/ucp.hpp"
+#include "peal/limits.hpp"
 
 namespace peal::hosts {
 
@@ -80,8 +83,8 @@ public:
 
     void put(const Flight& in, Remote& to, std::uint64_t offset, const std::byte* from,
              std::uint64_t bytes) override;
-    void put_and_flush(const Flight& in, const Flight& flushed, Remote& to, std::uint64_t offset,
-                       const std::byte* from, std::uint64_t bytes) override;
+    void tell(const Flight& in, const Flight* flushed, Remote& to, std::uint64_t offset,
+              const std::byte* from, std::uint64_t bytes) override;
     void get(const Flight& in, std::byte* to, Remote& from, std::uint64_t offset,
              std::uint64_t bytes) override;
     void add(const Flight& in, Remote& to, std::uint64_t offset, std::int64_t value, int bytes,
@@ -100,13 +103,15 @@ public:
     std::string transport(int rank) override;
 
 private:
+    struct Sent;
     struct Peer {
         UcxNet* net = nullptr;
         int rank = -1;
         std::string address;
         ucp_ep_h endpoint = nullptr;
         std::optional<std::string> trouble;
-        bool is_by_mail = false;  // known with the endpoint
+        bool is_by_mail = false;     // known with the endpoint
+        std::unique_ptr<Sent> held;  // a put that the next message takes along
     };
     struct UcxOffer;
     struct UcxRemote;
@@ -129,13 +134,23 @@ private:
         std::int64_t value = 0;      // of an add, or before it
         std::uint64_t question = 0;  // 0: none
     };
-    // A message on its way.
+    // What is told with a put goes behind its head: to be written after the data.
+    struct Word {
+        std::uint64_t memory = 0, offset = 0, bytes = 0;
+        std::array<std::byte, kCacheLineBytes> data{};
+    };
+    // A message on its way, or held.
     struct Sent {
         Head head;
+        Word word;  // right behind
+        bool has_word = false;
         Peer* to = nullptr;
         Flight::Share share;  // null: nobody waits for it
         std::string text;     // of letters
+        const void* data = nullptr;
+        std::uint64_t bytes = 0;
     };
+    static_assert(offsetof(Sent, word) == sizeof(Head));
     // What was asked and not answered.
     struct Question {
         Peer* to = nullptr;
@@ -144,17 +159,25 @@ private:
         std::uint64_t missing = 0;       // and how many bytes have not come
         std::int64_t* before = nullptr;  // add
     };
-    void send(std::unique_ptr<Sent> message, const void* data, std::uint64_t bytes);
-    // The last piece of a put asks its question.
+    // `in`: null if nobody waits for it.
+    static std::unique_ptr<Sent> message(const Head& head, Peer& to, const void* data,
+                                         std::uint64_t bytes, const Flight* in);
+    void send_word(Peer& to, const Word& word, std::uint64_t question);
+    // Behind what is held for the same rank.
+    void send(std::unique_ptr<Sent> message);
+    void let_go(Peer& peer);
+    void let_all_go();
     void send_pieces(Head head, Peer& to, const std::byte* data, std::uint64_t bytes,
                      const Flight* in);
     std::uint64_t ask(Question question);
     void end(std::uint64_t question);
     void end_all(const Peer& peer);
-    void take(const Head& head, std::byte* data, std::uint64_t bytes);
+    void take(const Head& head, const Word& word, std::byte* data, std::uint64_t bytes);
+    void put_here(std::uint64_t memory, std::uint64_t offset, const std::byte* data,
+                  std::uint64_t bytes);
     void add_here(const Head& head);
     void answer(const Head& head);
-    std::byte* offered(const Head& head, std::uint64_t bytes);
+    std::byte* offered(std::uint64_t memory, std::uint64_t offset, std::uint64_t bytes);
     static void sent(void* request, ucs_status_t status, void* message);
     static ucs_status_t came(void* net, const void* header, size_t header_length, void* data,
                              size_t length, const ucp_am_recv_param_t* param);
@@ -198,6 +221,7 @@ private:
     std::uint64_t questions_asked_ = 0;
     std::map<std::uint64_t, Question> questions_;
     std::vector<Head> to_answer_;
+    std::vector<Peer*> holding_;  // something
     std::deque<Letter> letters_;
 };
 

@@ -27,7 +27,7 @@ struct Form {
     bool has_offsets;
     int sets;
 
-    auto operator<=>(const Form&) const = default;
+    auto operator<=>(const Form&) const = default;  // NOLINT(modernize-use-nullptr)
 };
 
 Form form_of(const Collective& collective) {

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "pto/trace_report.hpp"
 
-#include <signal.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <csignal>
 #include <cstring>
 #include <filesystem>
 #include <map>
@@ -38,7 +38,7 @@ void Messenger::end(const Crash& crash) const {
 std::size_t speech_limit(std::string_view said, std::uint64_t max_operations) {
     constexpr std::size_t kOther = 1 << 20;  // and the files of a recording
     constexpr std::size_t kName = 64;        // of an instruction
-    constexpr std::size_t kPlaces = 2 * kMostTracedTurns * sizeof(std::uint64_t);
+    constexpr std::size_t kPlaces = 2 * sizeof(std::uint64_t) * kMostTracedTurns;
     std::uint64_t count = 0;
     if (said.size() < 1 + sizeof(count) || said[0] != static_cast<char>(Message::recording)) {
         return kOther;

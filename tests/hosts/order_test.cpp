@@ -43,10 +43,11 @@ public:
              std::uint64_t bytes) override {
         note(in, fmt::format("put {} bytes to rank {} at {}", bytes, to.rank(), offset));
     }
-    void put_and_flush(const Flight& in, const Flight& flushed, Remote& to, std::uint64_t offset,
-                       const std::byte*, std::uint64_t bytes) override {
-        shares_.push_back(flushed.begin());
-        note(in, fmt::format("put {} bytes to rank {} at {} and flush", bytes, to.rank(), offset));
+    void tell(const Flight& in, const Flight* flushed, Remote& to, std::uint64_t offset,
+              const std::byte*, std::uint64_t bytes) override {
+        if (flushed != nullptr) shares_.push_back(flushed->begin());
+        note(in, fmt::format("tell rank {} {} bytes at {}{}", to.rank(), bytes, offset,
+                             flushed != nullptr ? " and flush" : ""));
     }
     void get(const Flight& in, std::byte*, Remote& from, std::uint64_t offset,
              std::uint64_t bytes) override {
@@ -150,7 +151,7 @@ TEST_P(Order, TheOneThatWasPutToIsToldBehindAFence) {
     EXPECT_THAT(tell(1), IsEmpty());
     const std::int64_t value = 1;
     far_->set(mirror(1) + 128, &value, sizeof value);
-    EXPECT_THAT(net_->notes(), ElementsAre("fence", "put 8 bytes to rank 1 at 128"));
+    EXPECT_THAT(net_->notes(), ElementsAre("tell rank 1 8 bytes at 128"));
 }
 
 TEST_P(Order, AnybodyElseIsToldAfterAFlush) {
@@ -205,8 +206,8 @@ TEST_P(Order, AFewBytesGoWithTheirCell) {
     EXPECT_EQ(net_->notes().size(), GetParam() ? 0U : 1U);
     EXPECT_THAT(tell(1), IsEmpty());
     far_->set(mirror(1) + 120, &value, sizeof value);
-    EXPECT_THAT(net_->notes(), ElementsAre("fence", GetParam() ? "put 64 bytes to rank 1 at 64"
-                                                               : "put 8 bytes to rank 1 at 120"));
+    EXPECT_THAT(net_->notes(), ElementsAre(GetParam() ? "tell rank 1 64 bytes at 64"
+                                                      : "tell rank 1 8 bytes at 120"));
     EXPECT_THAT(tell(FarMemory::kNobody), ElementsAre("flush rank 1"));
 }
 
@@ -215,11 +216,11 @@ TEST_P(Order, WhereThereAreOthersItIsAskedForAtOnce) {
     far_.emplace(*job_, true);
     const std::int64_t value = 1;
     far_->set(mirror(1) + 128, &value, sizeof value);
-    EXPECT_THAT(net_->notes(), ElementsAre("fence", "put 8 bytes to rank 1 at 128"));
+    EXPECT_THAT(net_->notes(), ElementsAre("tell rank 1 8 bytes at 128"));
     far_->put(mirror(1), own_.data(), 100, 0);
     far_->set(mirror(1) + 128, &value, sizeof value);
-    EXPECT_THAT(net_->notes(), ElementsAre("put 100 bytes to rank 1 at 0", "fence",
-                                           "put 8 bytes to rank 1 at 128 and flush"));
+    EXPECT_THAT(net_->notes(), ElementsAre("put 100 bytes to rank 1 at 0",
+                                           "tell rank 1 8 bytes at 128 and flush"));
     EXPECT_FALSE(far_->is_complete_but(2));
     net_->end_all();
     EXPECT_THAT(tell(2), IsEmpty());
@@ -233,7 +234,9 @@ TEST_P(Order, WhereThereAreOthersItIsAskedForAtOnce) {
 
 TEST_P(Order, OrWithoutItIfAnotherIsToldFirst) {
     far_->put_in_line(mirror(1) + 64, own_.data(), 20);
-    EXPECT_THAT(tell(2), ElementsAre("put 20 bytes to rank 1 at 64", "flush rank 1"));
+    EXPECT_THAT(tell(2), ElementsAre(GetParam() ? "tell rank 1 20 bytes at 64"
+                                                : "put 20 bytes to rank 1 at 64",
+                                     "flush rank 1"));
 }
 
 INSTANTIATE_TEST_SUITE_P(Lines, Order, testing::Bool(), [](const auto& info) {

@@ -100,7 +100,8 @@ template <std::integral T>
 T nearest_integer(double value) {
     const double whole = std::nearbyint(value);
     // 2^63 - 1 is no double; what is at least the next power of two is too large for any T.
-    constexpr double kAbove = 2.0 * static_cast<double>(std::numeric_limits<T>::max() / 2 + 1);
+    constexpr double kAbove =
+        2.0 * static_cast<double>(T{1} << (std::numeric_limits<T>::digits - 1));
     if (std::isnan(whole)) return 0;
     if (whole >= kAbove) return std::numeric_limits<T>::max();
     if (whole < static_cast<double>(std::numeric_limits<T>::min())) {
