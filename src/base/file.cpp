@@ -87,11 +87,14 @@ fs::path end_of_links(fs::path path) {
 
 int write_where_it_leads(const fs::path& path, std::string_view text) {
     struct stat before {};
-    const bool is_there = stat(path.c_str(), &before) == 0;
+    bool is_there = stat(path.c_str(), &before) == 0;
     if (!is_there && errno != ENOENT) return errno;
     const fs::path place = end_of_links(path);
     if (is_there && (!S_ISREG(before.st_mode) || place.empty())) return write_in_place(path, text);
-    if (is_there && euidaccess(path.c_str(), W_OK) != 0) return errno;
+    if (is_there && euidaccess(path.c_str(), W_OK) != 0) {
+        if (errno != ENOENT) return errno;
+        is_there = false;  // somebody has just removed it
+    }
     return write_beside(place, is_there ? &before : nullptr, text);
 }
 

@@ -8,7 +8,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <fstream>
+#include <thread>
 #include <vector>
 
 #include <gtest/gtest.h>
@@ -124,6 +126,20 @@ TEST_F(WriteText, LeavesTheOldFileAndNoHalfOneWhenTheDiskIsFull) {
     waitpid(child, &status, 0);
     EXPECT_EQ(status, 0);
     EXPECT_EQ(text(at("a")), "old");
+    EXPECT_EQ(files(), 1u);
+}
+
+// Caches are cleared while others write into them.
+TEST_F(WriteText, WritesWhatSomebodyRemovesMeanwhile) {
+    std::atomic<bool> is_over = false;
+    std::thread remover([&] {
+        while (!is_over) unlink(at("a").c_str());
+    });
+    for (int i = 0; i < 2000; ++i) EXPECT_EQ(failure(at("a")), "no error");
+    is_over = true;
+    remover.join();
+    EXPECT_EQ(failure(at("a")), "no error");
+    EXPECT_EQ(text(at("a")), "text");
     EXPECT_EQ(files(), 1u);
 }
 
