@@ -114,7 +114,13 @@ void Extents::disown(std::uint64_t offset) {
 }
 
 // Memory that was handed out and not touched yet is promised, though the system calls it available.
-void Extents::expect_memory_for(std::uint64_t bytes) const {
+// To ask the system takes longer than a small allocation may, so little is handed out without.
+void Extents::expect_memory_for(std::uint64_t bytes) {
+    constexpr std::uint64_t kUnasked = 1 << 20;
+    if (bytes <= unasked_) {
+        unasked_ -= bytes;
+        return;
+    }
     const std::uint64_t touched = touched_bytes(descriptor_);
     const std::uint64_t promised =
         table_.handed_out_bytes > touched ? table_.handed_out_bytes - touched : 0;
@@ -126,6 +132,7 @@ void Extents::expect_memory_for(std::uint64_t bytes) const {
                                 "release windows first",
                                 memory_text(bytes), memory_text(free)));
     }
+    unasked_ = kUnasked;
 }
 
 // The index that a new extent of that size would have.

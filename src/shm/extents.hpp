@@ -42,7 +42,7 @@ public:
 private:
     class Lock;
 
-    void expect_memory_for(std::uint64_t bytes) const;
+    void expect_memory_for(std::uint64_t bytes);
     std::size_t first_gap(std::uint64_t bytes) const;
     std::uint64_t gap_offset(std::size_t index) const;
     void give_back(const Extent& extent) const;
@@ -50,6 +50,7 @@ private:
     ExtentTable& table_;
     int descriptor_;
     const std::atomic<std::int32_t>& alarm_;
+    std::uint64_t unasked_ = 0;  // so much may be handed out before the system is asked again
 };
 
 }  // namespace peal::shm

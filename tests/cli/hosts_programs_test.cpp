@@ -36,6 +36,16 @@ protected:
     }
 };
 
+// UCX 1.13 aborts with a line of its own, "[b:79   :0:79]  tcp_ep.c:478 ...", when who it is
+// connecting to dies at that moment.
+std::string without_lines_of_ucx(const std::string& text) {
+    std::string rest;
+    for (const std::string& line : lines_of(text)) {
+        if (line.rfind('[', 0) != 0) rest += line + "\n";
+    }
+    return rest;
+}
+
 TEST_F(ProgramOnHosts, SaysWhatItSaysOnOneMachine) {
     const std::pair<int, const char*> places[] = {
         {2, "a,b"}, {4, "a,b"}, {4, "a:3,b:1"}, {8, "a,b,c,d"}};
@@ -62,9 +72,10 @@ TEST_F(ProgramOnHosts, IsToldWhoDiedAndWhere) {
 TEST_F(ProgramOnHosts, AnErrorThatNobodyCatchesIsToldOnce) {
     const Ran ran = launch(4, "a,b", "./faults uncaught");
     EXPECT_EQ(ran.exit_code, 128 + SIGABRT);
-    EXPECT_THAT(ran.err, MatchesRegex("peal: launch: host [ab]: rank [0-3]: (.|\n)*"));
+    const std::string said = without_lines_of_ucx(ran.err);
+    EXPECT_THAT(said, MatchesRegex("peal: launch: host [ab]: rank [0-3]: (.|\n)*"));
     const std::string first = "peal: launch:";
-    EXPECT_EQ(ran.err.find(first, first.size()), std::string::npos) << ran.err;
+    EXPECT_EQ(said.find(first, first.size()), std::string::npos) << ran.err;
 }
 
 // Both wait for ever, and are asked until both have answered.
