@@ -122,8 +122,8 @@ bench-worker: ## measure what a worker adds to its tasks, against its limits
 	@$(call build,release,-DPEAL_TESTS=OFF,--target bench_worker)
 	@./build/bench/bench_worker
 
-bench-python: ## measure a call from Python against the C++ call and mpi4py, with their limits
-	@tools/install-packages core python peers
+bench-python: ## measure a call from Python against the C++ call and mpi4py, and a driver, with their limits
+	@tools/install-packages core python peers torch
 	@$(call build,release,-DPEAL_TESTS=OFF,--target peal_python peal_cli)
 	@PYTHONPATH=build/python /usr/bin/python3 bench/python_bench.py build/peal
 

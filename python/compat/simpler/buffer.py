@@ -6,6 +6,8 @@ import itertools
 import os
 from enum import IntEnum
 
+from ._peal.elements import DataType as _DataType
+from ._peal.elements import element as _element
 from ._peal.missing import missing as _missing
 
 MAX_TENSOR_DIMS = 5
@@ -75,10 +77,10 @@ class ContinuousTensor:
 
     @staticmethod
     def make(data, shapes, dtype, child_memory=False):
-        return ContinuousTensor(data, shapes, _dtype(dtype), child_memory)
+        return ContinuousTensor(data, shapes, _DataType(dtype), child_memory)
 
     def nbytes(self):
-        return _count(self.shapes) * _size(self.dtype)
+        return _count(self.shapes) * _element(self.dtype)[1]
 
 
 class Buffer:
@@ -95,13 +97,13 @@ class Buffer:
         """A view; row-major unless strides are given."""
         if self.closed:
             raise ValueError("the buffer is closed")
-        dtype, shapes = _dtype(dtype), _checked_shape(shapes)
+        dtype, shapes = _DataType(dtype), _checked_shape(shapes)
         if strides is None:
             strides = _row_major(shapes)
         strides = tuple(int(s) for s in strides)
         if len(strides) != len(shapes) or any(s <= 0 for s in strides):
             raise ValueError(f"expected {len(shapes)} positive strides, found {strides}")
-        size = _size(dtype)
+        size = _element(dtype)[1]
         if byte_offset < 0 or byte_offset % size:
             raise ValueError(f"byte_offset {byte_offset} is no multiple of the element size {size}")
         end = byte_offset + (sum((n - 1) * s for n, s in zip(shapes, strides)) + 1) * size
@@ -122,18 +124,6 @@ class Buffer:
         self._keep = None
 
 
-def _dtype(dtype):
-    from .task_interface import DataType
-
-    return DataType(dtype)
-
-
-def _size(dtype):
-    from .task_interface import get_element_size
-
-    return get_element_size(dtype)
-
-
 def _count(shape):
     count = 1
     for n in shape:
@@ -150,10 +140,10 @@ def _row_major(shape):
 
 
 def _checked_shape(shapes):
-    shape = (int(shapes),) if isinstance(shapes, int) else tuple(int(n) for n in shapes)
+    shape = (int(shapes),) if isinstance(shapes, int) else tuple(map(int, shapes))
     if not 1 <= len(shape) <= MAX_TENSOR_DIMS:
         raise ValueError(f"expected 1 to {MAX_TENSOR_DIMS} dimensions, found {len(shape)}")
-    if any(n <= 0 for n in shape):
+    if min(shape) <= 0:
         raise ValueError(f"expected positive dimensions, found {shape}")
     return shape
 

@@ -6,6 +6,8 @@ import struct
 from dataclasses import dataclass, field
 from enum import IntEnum
 
+from ._peal.elements import DataType
+from ._peal.elements import element as _element
 from ._peal.missing import missing as _missing
 from .buffer import MAX_TENSOR_DIMS, Buffer, ContinuousTensor, Tensor  # noqa: F401
 
@@ -13,39 +15,6 @@ MAX_REGISTERED_CALLABLE_IDS = 64
 COMM_MAX_RANK_NUM = 64
 MAX_CHIP_TENSORS, MAX_CHIP_SCALARS = 256, 128
 MAX_CHILDREN, MAX_NAME = 1024, 63
-
-
-class DataType(IntEnum):
-    FLOAT32 = 0
-    FLOAT16 = 1
-    INT32 = 2
-    INT16 = 3
-    INT8 = 4
-    UINT8 = 5
-    BFLOAT16 = 6
-    INT64 = 7
-    UINT64 = 8
-    UINT16 = 9
-    UINT32 = 10
-    FP8E4M3FN = 12
-    FP8E8M0 = 13
-    FP4E2M1 = 14
-
-
-# Element types of Peal; what is not here no kernel can use.
-_ELEMENTS = {
-    DataType.FLOAT32: ("f32", 4),
-    DataType.FLOAT16: ("f16", 2),
-    DataType.INT32: ("i32", 4),
-    DataType.INT16: ("i16", 2),
-    DataType.INT8: ("i8", 1),
-    DataType.UINT8: ("u8", 1),
-    DataType.BFLOAT16: ("bf16", 2),
-    DataType.INT64: ("i64", 8),
-    DataType.UINT64: ("u64", 8),
-    DataType.UINT16: ("u16", 2),
-    DataType.UINT32: ("u32", 4),
-}
 
 
 class TensorArgType(IntEnum):
@@ -74,13 +43,6 @@ def get_dtype_name(dtype):
 
 def arg_direction_name(direction):
     return ArgDirection(direction).name
-
-
-def _element(dtype):
-    dtype = DataType(dtype)
-    if dtype not in _ELEMENTS:
-        raise ValueError(f"DataType.{dtype.name} is not supported by Peal: it has no element type for it")
-    return _ELEMENTS[dtype]
 
 
 def scalar_to_uint64(value):

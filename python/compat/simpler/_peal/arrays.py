@@ -3,7 +3,7 @@
 
 import sys
 
-from ..task_interface import DataType
+from .elements import DataType
 
 _TORCH = {
     "float32": DataType.FLOAT32,
@@ -18,6 +18,7 @@ _TORCH = {
     "uint16": DataType.UINT16,
     "uint32": DataType.UINT32,
 }
+_known = {}  # dtypes that were asked for: their names take long to make
 
 
 def is_torch(array):
@@ -34,10 +35,12 @@ def address_of(array):
 
 def dtype_of(array_dtype):
     """The DataType of a dtype of torch or numpy; KeyError if there is none."""
-    name = str(array_dtype).removeprefix("torch.")
-    if name not in _TORCH:
-        raise KeyError(array_dtype)
-    return _TORCH[name]
+    if array_dtype not in _known:
+        name = str(array_dtype).removeprefix("torch.")
+        if name not in _TORCH:
+            raise KeyError(array_dtype)
+        _known[array_dtype] = _TORCH[name]
+    return _known[array_dtype]
 
 
 def nbytes_of(array):

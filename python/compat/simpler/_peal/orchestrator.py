@@ -6,9 +6,10 @@ from contextlib import contextmanager
 import peal
 
 from ..buffer import AddressSpace, BackendKind, Buffer, ContinuousTensor, Tensor
-from ..task_interface import DataType, TaskArgs, get_element_size
+from ..task_interface import TaskArgs
 from . import arrays
 from .domains import DomainHandle
+from .elements import element
 from .tensors import lowered, range_of
 
 
@@ -215,4 +216,4 @@ def bytes_of_shape(shapes, dtype):
     count = 1
     for n in [shapes] if isinstance(shapes, int) else shapes:
         count *= int(n)
-    return count * get_element_size(DataType(dtype))
+    return count * element(dtype)[1]

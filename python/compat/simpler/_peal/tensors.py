@@ -2,7 +2,8 @@
 """Arguments of tasks, in the form that Peal's driver takes."""
 
 from ..buffer import ContinuousTensor
-from ..task_interface import TaskArgs, TensorArgType, _element
+from ..task_interface import TaskArgs, TensorArgType
+from .elements import element
 
 _WAITS = {TensorArgType.INPUT, TensorArgType.INOUT}
 _WRITES = {TensorArgType.OUTPUT, TensorArgType.INOUT, TensorArgType.OUTPUT_EXISTING}
@@ -20,15 +21,15 @@ def lowered(args):
 def _tensor(tensor, tag):
     waits, writes = tag in _WAITS, tag in _WRITES
     if isinstance(tensor, ContinuousTensor):
-        return (tensor.data, 0, _element(tensor.dtype)[0], tensor.shapes, (), waits, writes)
+        return (tensor.data, 0, element(tensor.dtype)[0], tensor.shapes, (), waits, writes)
     if tensor._owner.closed:
         raise ValueError("a tensor of a buffer that is closed")
-    return (tensor._owner.base, tensor.byte_offset, _element(tensor.dtype)[0], tensor.shapes, tensor.strides, waits, writes)
+    return (tensor._owner.base, tensor.byte_offset, element(tensor.dtype)[0], tensor.shapes, tensor.strides, waits, writes)
 
 
 def range_of(tensor):
     """[begin, end) of its bytes, as addresses."""
-    size = _element(tensor.dtype)[1]
+    size = element(tensor.dtype)[1]
     if isinstance(tensor, ContinuousTensor):
         return tensor.data, tensor.data + tensor.nbytes()
     begin = tensor._owner.base + tensor.byte_offset
