@@ -8,8 +8,10 @@
 
 #include <fmt/format.h>
 
+#include "hosts/guest.hpp"
 #include "peal/error.hpp"
 #include "shm/story.hpp"
+#include "shm/timeout.hpp"
 
 namespace peal::hosts {
 namespace {
@@ -50,6 +52,33 @@ Job::Job(std::unique_ptr<Meeting> meeting, LocalWorld world, const OpenNet& open
             address_in(texts[static_cast<std::size_t>(other)], *this, other);
         if (is_far(other)) net_->know(other, std::string(address));
     }
+    if (net_) connect();
+}
+
+// Nobody goes on before all are connected: UCX 1.13 aborts a process whose peer dies while the two
+// are being connected.
+void Job::connect() {
+    const auto begin = Clock::now();
+    const auto end = shm::deadline_after(begin, shm::timeout_or(kToMeet));
+    for (int other = 0; other < meeting_->nranks(); ++other) {
+        if (!is_far(other)) continue;
+        const auto is_known = [&] {
+            look();
+            return net_->is_connected(other) || net_->trouble(other).has_value();
+        };
+        const shm::Waited how = wait_until(is_known, end);
+        if (how == shm::Waited::alarm) break;  // the exchange says who
+        const std::optional<std::string> why = net_->trouble(other);
+        if (how == shm::Waited::ready && !why) continue;
+        const std::string what =
+            why ? *why
+                : fmt::format("no answer for {:.1f} s",
+                              std::chrono::duration<double>(Clock::now() - begin).count());
+        throw Error(why ? Fault::resource : Fault::bound,
+                    fmt::format("cannot connect: {} cannot reach {}: {}", name_of(rank()),
+                                name_of(other), what));
+    }
+    meeting_->exchange("");
 }
 
 std::string Job::name_of(int rank) const {

@@ -100,6 +100,7 @@ private:
         const shm::Clock::time_point start_ = shm::Clock::now();
     };
 
+    void connect();
     void hand_over(const Net::Letter& letter);
     void hear(const Meeting::News& news);
     void part();

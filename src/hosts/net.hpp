@@ -61,6 +61,8 @@ public:
     // What others need to know of this rank, and what this one needs to know of them: any bytes.
     virtual std::string address() const = 0;
     virtual void know(int rank, std::string address) = 0;
+    // Whether the two have heard each other, after both know each other and make progress.
+    virtual bool is_connected(int rank) const = 0;
 
     virtual std::unique_ptr<Offer> offer(std::byte* begin, std::uint64_t bytes) = 0;
     virtual std::unique_ptr<Remote> reach(int rank, std::string_view key) = 0;

@@ -172,6 +172,8 @@ void UcxNet::put_here(std::uint64_t memory, std::uint64_t offset, const std::byt
 // does nothing. What wants an answer gets it when UCX is done with what has come.
 void UcxNet::take(const Head& head, const Word& word, std::byte* data, std::uint64_t bytes) {
     switch (head.kind) {
+        case Kind::hello: to_answer_.push_back({.kind = Kind::heard, .from = head.from}); break;
+        case Kind::heard: peer(head.from).has_heard_us = true; break;
         case Kind::letter:
             letters_.push_back({head.from, {reinterpret_cast<const char*>(data), bytes}});
             break;
@@ -234,6 +236,7 @@ void UcxNet::answer(const Head& head) {
         if (data != nullptr) send_pieces(got, to, data, head.bytes, nullptr);
         return;
     }
+    if (head.kind == Kind::heard) to.was_heard = true;
     send(message(head, to, nullptr, 0, nullptr));
 }
 

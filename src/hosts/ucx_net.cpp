@@ -150,6 +150,18 @@ std::string UcxNet::address() const {
     return text;
 }
 
+void UcxNet::know(int rank, std::string address) {
+    const std::lock_guard lock(mutex_);
+    peer(rank).address = std::move(address);
+    send(message({.kind = Kind::hello}, peer(rank), nullptr, 0, nullptr));
+}
+
+bool UcxNet::is_connected(int rank) const {
+    const std::lock_guard lock(mutex_);
+    const auto found = peers_.find(rank);
+    return found != peers_.end() && found->second.has_heard_us && found->second.was_heard;
+}
+
 ucp_ep_h UcxNet::endpoint_of(Peer& peer) const {
     if (peer.trouble) return nullptr;
     if (peer.endpoint != nullptr) return peer.endpoint;

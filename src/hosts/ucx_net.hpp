@@ -73,10 +73,8 @@ public:
     ~UcxNet() override;
 
     std::string address() const override;
-    void know(int rank, std::string address) override {
-        const std::lock_guard lock(mutex_);
-        peer(rank).address = std::move(address);
-    }
+    void know(int rank, std::string address) override;
+    bool is_connected(int rank) const override;
 
     std::unique_ptr<Offer> offer(std::byte* begin, std::uint64_t bytes) override;
     std::unique_ptr<Remote> reach(int rank, std::string_view key) override;
@@ -111,6 +109,8 @@ private:
         ucp_ep_h endpoint = nullptr;
         std::optional<std::string> trouble;
         bool is_by_mail = false;     // known with the endpoint
+        bool has_heard_us = false;   // and said so
+        bool was_heard = false;      // and told so
         std::unique_ptr<Sent> held;  // a put that the next message takes along
     };
     struct UcxOffer;
@@ -123,7 +123,18 @@ private:
 
     // ---- by mail (ucx_mail.cpp)
 
-    enum class Kind : std::uint32_t { letter, put, get, got, add, added, flush, flushed };
+    enum class Kind : std::uint32_t {
+        hello,
+        heard,
+        letter,
+        put,
+        get,
+        got,
+        add,
+        added,
+        flush,
+        flushed
+    };
     // What a message begins with. All ranks have the same version of Peal.
     struct Head {
         Kind kind = Kind::letter;

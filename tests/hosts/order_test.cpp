@@ -35,6 +35,7 @@ public:
 
     std::string address() const override { return {}; }
     void know(int, std::string) override {}
+    bool is_connected(int) const override { return true; }
     std::unique_ptr<Offer> offer(std::byte*, std::uint64_t) override { return nullptr; }
     std::unique_ptr<Remote> reach(int rank, std::string_view) override {
         return std::make_unique<Elsewhere>(rank);
