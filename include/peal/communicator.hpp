@@ -399,8 +399,8 @@ public:
         return prepare(call::all_to_all_v(input, output, counts), at);
     }
     // The same where each rank knows its own pieces only. The ranks first tell each other, in an
-    // allgather of the counts, so start_all_to_all_v() returns when all have come. A sender and its
-    // receiver that disagree are an Error(usage) on every rank.
+    // all_to_all that takes small pieces along, so start_all_to_all_v() returns when all have come.
+    // A sender and its receiver that disagree are an Error(usage) on every rank.
     void all_to_all_v(ConstMemory input, Memory output, const Pieces& sent, const Pieces& received,
                       CallSite at = CallSite::here());
     Pending start_all_to_all_v(ConstMemory input, Memory output, const Pieces& sent,

@@ -3,7 +3,6 @@
 
 #include "comm/bootstrap.hpp"
 #include "comm/desk.hpp"
-#include "comm/pieces.hpp"
 #include "comm/window.hpp"
 #include "shm/membership.hpp"
 #include "shm/ranks.hpp"
@@ -164,19 +163,26 @@ Prepared Communicator::prepare(const Call& call, CallSite at) {
 
 void Communicator::all_to_all_v(ConstMemory input, Memory output, const Pieces& sent,
                                 const Pieces& received, CallSite at) {
-    prepare_all_to_all_v(input, output, sent, received, at).run();
+    const comm::Use use(desk_->under_way());
+    desk_->collectives().drain();
+    const auto call = desk_->local_pieces().exchange({input, output, sent, received}, at);
+    if (call) desk_->group().progress().run(call->request);
 }
 
 Pending Communicator::start_all_to_all_v(ConstMemory input, Memory output, const Pieces& sent,
                                          const Pieces& received, CallSite at) {
-    return prepare_all_to_all_v(input, output, sent, received, at).start();
+    const comm::Use use(desk_->under_way());
+    desk_->collectives().drain();
+    const auto call = desk_->local_pieces().exchange({input, output, sent, received}, at);
+    if (!call) return {};
+    return {collectives_of(desk_), desk_->collectives().start(*call)};
 }
 
 Prepared Communicator::prepare_all_to_all_v(ConstMemory input, Memory output, const Pieces& sent,
                                             const Pieces& received, CallSite at) {
     const comm::Use use(desk_->under_way());
     desk_->collectives().drain();
-    comm::ReadyCall call = comm::place_pieces(desk_->group(), input, output, sent, received, at);
+    comm::ReadyCall call = desk_->local_pieces().prepare({input, output, sent, received}, at);
     return Prepared(std::make_unique<Prepared::State>(Prepared::State{desk_, std::move(call)}));
 }
 

@@ -4,6 +4,7 @@
 // went wrong that of Diagnosis.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <chrono>
 #include <cstdint>
@@ -89,14 +90,17 @@ private:
         ReadyCall ready;
         CallSite at;
 
-        // All but the window. A table of counts may have changed behind its address.
+        // All but the window. A table of counts may have changed behind its address, so those that
+        // were asked for are looked at.
         bool is_for(const Call& other) const {
             return ready.routine != nullptr && call.input == other.input &&
                    call.output == other.output && call.input_count == other.input_count &&
                    call.output_count == other.output_count && call.element == other.element &&
                    call.output_element == other.output_element && call.op == other.op &&
                    call.root == other.root && call.single == other.single &&
-                   call.kind == other.kind && other.counts.empty();
+                   call.kind == other.kind && call.counts.size() == other.counts.size() &&
+                   (other.counts.empty() || std::equal(other.counts.begin(), other.counts.end(),
+                                                       ready.routine->shape.counts.begin()));
         }
     };
     static constexpr std::size_t kRemembered = 64;

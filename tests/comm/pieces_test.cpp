@@ -146,6 +146,37 @@ TEST(LocalCounts, ThatDoNotAgreeAreToldToAll) {
                 Each("all_to_all_v: rank 0 sends 1 elements to rank 2, which expects 4"));
 }
 
+// Small pieces go along with the counts only if all ranks make the call at once.
+TEST(LocalCounts, PreparedByOneRankAndCalledByAnother) {
+    EXPECT_THAT(told(3,
+                     [](Communicator& comm) {
+                         const Numbers one = {1, 1, 1};
+                         const std::vector<std::int32_t> in(3, comm.rank());
+                         std::vector<std::int32_t> out(3, kUntouched);
+                         if (comm.rank() == 1) {
+                             comm.prepare_all_to_all_v(in, out, Pieces{one}, Pieces{one}).run();
+                         } else {
+                             comm.all_to_all_v(in, out, Pieces{one}, Pieces{one});
+                         }
+                         expect(out == std::vector<std::int32_t>{0, 1, 2}, "mixed");
+                     }),
+                Each(""));
+}
+
+TEST(LocalCounts, OfDifferentTypesAreDifferentCalls) {
+    const std::vector<std::string> messages = told(2, [](Communicator& comm) {
+        const Numbers one = {1, 1};
+        std::vector<float> floats(2), got_floats(2);
+        std::vector<double> doubles(2), got_doubles(2);
+        if (comm.rank() == 0) {
+            comm.all_to_all_v(floats, got_floats, Pieces{one}, Pieces{one});
+        } else {
+            comm.all_to_all_v(doubles, got_doubles, Pieces{one}, Pieces{one});
+        }
+    });
+    EXPECT_THAT(messages, Each(testing::StartsWith("the ranks made different calls:")));
+}
+
 std::string refusal(const Pieces& sent, const Pieces& received, std::size_t inputs = 4,
                     std::size_t outputs = 4) {
     const std::vector<std::string> messages = told(2, [&](Communicator& comm) {
