@@ -10,6 +10,7 @@
 #include "check/steps.hpp"
 #include "plan/notes.hpp"
 #include "plan/text.hpp"
+#include "plan/titles.hpp"
 
 namespace peal::checker {
 namespace {
@@ -20,10 +21,19 @@ const Instruction& instruction_of(const Step& step, const std::vector<CheckStage
 
 // ---------------------------------------------------------------------------- who waits for whom
 
+// Somebody who waits, and the notify behind that wait which would let another go on.
+struct Ringer {
+    std::size_t who = 0;  // of those who wait
+    const Instruction* notify = nullptr;
+    bool is_of_this_call = true;
+};
+
 class Circle {
 public:
     Circle(const std::vector<Step>& waiting, const std::vector<CheckStage>& stages)
-        : waiting_(waiting), stages_(stages) {}
+        : waiting_(waiting), stages_(stages) {
+        for (std::size_t who = 0; who < waiting.size(); ++who) ringers_.push_back(find_ringer(who));
+    }
 
     std::string text() const {
         std::vector<std::size_t> path;
@@ -31,66 +41,111 @@ public:
             const auto seen = std::find(path.begin(), path.end(), at);
             if (seen != path.end()) return lines({seen, path.end()});
             path.push_back(at);
-            const std::optional<std::size_t> next = ringer_of(at);
-            if (!next) return lines({at});
-            at = *next;
+            if (!ringers_[at]) return lines({at});
+            at = ringers_[at]->who;
         }
     }
 
 private:
-    // Somebody who also waits and has a notify of the cell before it.
-    std::optional<std::size_t> ringer_of(std::size_t who) const {
-        for (std::size_t i = 0; i < waiting_.size(); ++i) {
-            if (ring(who, i)) return i;
+    // Of those who would ring in the same call one is better than who would in a later one, and
+    // anybody is better than the one who waits.
+    std::optional<Ringer> find_ringer(std::size_t who) const {
+        const auto* wait = std::get_if<Wait>(&instruction_of(waiting_[who], stages_).action);
+        if (!wait) return std::nullopt;
+        for (std::size_t later = 0; later <= stages_.size(); ++later) {
+            std::optional<Ringer> itself;
+            for (std::size_t by = 0; by < waiting_.size(); ++by) {
+                const Instruction* const notify = find_ring(who, *wait, by, later);
+                if (!notify) continue;
+                const Ringer ringer{by, notify, later == 0};
+                if (by != who) return ringer;
+                itself = ringer;
+            }
+            if (itself) return itself;
         }
         return std::nullopt;
     }
 
-    // The first notify behind `by`'s wait, in its call or one that follows, that rings the cell.
-    const Instruction* ring(std::size_t who, std::size_t by) const {
-        const auto* wait = std::get_if<Wait>(&instruction_of(waiting_[who], stages_).action);
-        if (!wait) return nullptr;
-        const Step& step = waiting_[by];
-        const std::string cells =
-            memory_name(stages_[static_cast<std::size_t>(waiting_[who].stage)], wait->cell.buffer);
-        for (std::size_t later = 0; later <= stages_.size(); ++later) {
-            const std::size_t stage =
-                (static_cast<std::size_t>(step.stage) + later) % stages_.size();
-            const Plan& plan = (*stages_[stage].plans)[static_cast<std::size_t>(step.rank)];
-            const auto begin = later == 0 ? static_cast<std::size_t>(step.index) : 0;
-            for (std::size_t i = begin; i < plan.instructions.size(); ++i) {
-                const auto* notify = std::get_if<Notify>(&plan.instructions[i].action);
-                if (notify && notify->cell.rank == wait->cell.rank &&
-                    notify->cell.index == wait->cell.index &&
-                    memory_name(stages_[stage], notify->cell.buffer) == cells) {
-                    return &plan.instructions[i];
-                }
+    // Behind the wait in its lane, or in any lane of a later call.
+    const Instruction* find_ring(std::size_t who, const Wait& wait, std::size_t by,
+                                 std::size_t later) const {
+        Step step = waiting_[by];
+        const auto index = static_cast<std::size_t>(step.index);
+        const std::size_t stage = (static_cast<std::size_t>(step.stage) + later) % stages_.size();
+        step.call += static_cast<std::int32_t>(later);
+        step.stage = static_cast<std::int32_t>(stage);
+        const Plan& plan = plan_of(step, stages_);
+        const std::size_t end =
+            later == 0 ? plan.lane_end(plan.lane_of(index)) : plan.instructions.size();
+        for (std::size_t i = later == 0 ? index : 0; i < end; ++i) {
+            const auto* notify = std::get_if<Notify>(&plan.instructions[i].action);
+            if (notify && is_same_cell(who, wait, stage, *notify) &&
+                helps(who, wait, step, *notify)) {
+                return &plan.instructions[i];
             }
         }
         return nullptr;
     }
 
+    bool is_same_cell(std::size_t who, const Wait& wait, std::size_t stage,
+                      const Notify& notify) const {
+        const CheckStage& its = stages_[static_cast<std::size_t>(waiting_[who].stage)];
+        return notify.cell.rank == wait.cell.rank && notify.cell.index == wait.cell.index &&
+               memory_name(stages_[stage], notify.cell.buffer) ==
+                   memory_name(its, wait.cell.buffer);
+    }
+
+    // Sets what is waited for, or adds in its direction.
+    bool helps(std::size_t who, const Wait& wait, const Step& notifier,
+               const Notify& notify) const {
+        const std::int64_t value = value_in(notifier, notify.value, notify.cell.buffer);
+        if (notify.op == NotifyOp::set) {
+            const std::int64_t wanted = value_in(waiting_[who], wait.value, wait.cell.buffer);
+            return compares(value, wait.compare, wanted);
+        }
+        switch (wait.compare) {
+            case Compare::ge:
+            case Compare::gt: return value > 0;
+            case Compare::le:
+            case Compare::lt: return value < 0;
+            case Compare::eq:
+            case Compare::ne: break;
+        }
+        return value != 0;
+    }
+
+    std::int64_t value_in(const Step& step, const Value& value, std::uint16_t buffer) const {
+        return value.constant + value.per_generation * generation_of(step, stages_, buffer);
+    }
+
+    std::string who(std::size_t at) const {
+        return plan::who_title(plan_of(waiting_[at], stages_),
+                               static_cast<std::size_t>(waiting_[at].index));
+    }
+
     std::string lines(const std::vector<std::size_t>& path) const {
         std::string text;
         for (const std::size_t at : path) {
-            const Step& step = waiting_[at];
-            const Plan& plan = plan_of(step, stages_);
-            const std::string place = plan::place_text(instruction_of(step, stages_), plan);
-            text += fmt::format("  rank {} at `{}`{}", step.rank,
-                                plan::report_text(instruction_of(step, stages_), plan),
+            const Plan& plan = plan_of(waiting_[at], stages_);
+            const Instruction& wait = instruction_of(waiting_[at], stages_);
+            const std::string place = plan::place_text(wait, plan);
+            text += fmt::format("  {} at `{}`{}", who(at), plan::report_text(wait, plan),
                                 place.empty() ? "" : fmt::format(" ({})", place));
-            const std::optional<std::size_t> next = ringer_of(at);
-            if (!next) return text + " waits, and nobody is left to ring\n";
-            const Plan& other = plan_of(waiting_[*next], stages_);
-            const std::string rung = plan::place_text(*ring(at, *next), other);
-            text += fmt::format(" waits for rank {}{}\n", waiting_[*next].rank,
-                                rung.empty() ? "" : fmt::format(" to ring ({})", rung));
+            const std::optional<Ringer>& ringer = ringers_[at];
+            if (!ringer) return text + " waits, and nobody is left to ring\n";
+            const Plan& other = plan_of(waiting_[ringer->who], stages_);
+            const std::string rung = plan::place_text(*ringer->notify, other);
+            text += fmt::format(" waits for {} to ring{}{}\n",
+                                ringer->who == at ? "itself" : who(ringer->who),
+                                ringer->is_of_this_call ? "" : " in a later call",
+                                rung.empty() ? "" : fmt::format(" ({})", rung));
         }
         return text;
     }
 
     const std::vector<Step>& waiting_;
     const std::vector<CheckStage>& stages_;
+    std::vector<std::optional<Ringer>> ringers_;  // of each who waits
 };
 
 // ---------------------------------------------------------------------------- what would mend it

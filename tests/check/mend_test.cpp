@@ -15,14 +15,16 @@ struct Checked {
     std::vector<CheckStage> stages;
     CheckReport report;
 
-    explicit Checked(const std::string& body, int nranks = 2) {
+    explicit Checked(const std::string& body, int nranks = 2, int lanes = 1) {
         const std::string head =
             "kernel k(inp: in f32[n], out: out f32[n], data: window f32[n], sig: window "
             "i32[nranks]) {\n";
         const auto source = std::make_shared<Source>("k.peal", head + body + "}\n");
         Bindings bindings;
         bindings.integers["n"] = 4;
-        plans = compile(parse(source), "k", bindings, nranks);
+        CompileOptions options;
+        options.lanes = lanes;
+        plans = compile(parse(source), "k", bindings, nranks, options);
         stages = {{&plans, nullptr, {}}};
         report = check(stages);
     }
@@ -80,6 +82,54 @@ TEST(Mend, ShowsTheCircleOfADeadlock) {
               "  rank 0 at `wait sig[1] >= generation + 1` (line 3) waits, and nobody is left to "
               "ring\n");
     EXPECT_EQ(Checked("data = inp\nout = data@((rank + 1) % nranks)\n").circle(), "");
+}
+
+// A set of something else, a credit taken back and another lane's ring let nobody go on.
+TEST(Mend, NamesTheRingThatIsWaitedForAndNoOther) {
+    const Checked sets(
+        "if rank == 1 {\n"
+        "    wait sig[1] >= 1\n"
+        "    notify sig[0]@0 = 1\n"
+        "    notify sig[0]@0 = 2\n"
+        "} else {\n"
+        "    wait sig[0] >= 2\n"
+        "    notify sig[1]@1 = 0\n"
+        "    notify sig[1]@1 = 1\n"
+        "}\n");
+    EXPECT_EQ(sets.circle(),
+              "  rank 0 at `wait sig[0] >= 2` (line 7) waits for rank 1 to ring (line 5)\n"
+              "  rank 1 at `wait sig[1] >= 1` (line 3) waits for rank 0 to ring (line 9)\n");
+    const Checked credits(
+        "for peer in peers { notify sig[0]@peer += 1 }\n"
+        "notify sig[0]@rank += 0 - 1\n"
+        "wait sig[0] >= nranks - 1\n");
+    EXPECT_EQ(credits.circle(),
+              "  rank 0 at `wait sig[0] >= 1` (line 4) waits for rank 1 to ring in a later "
+              "call (line 2, peer=0)\n"
+              "  rank 1 at `wait sig[0] >= 1` (line 4) waits for rank 0 to ring in a later "
+              "call (line 2, peer=1)\n");
+}
+
+TEST(Mend, TellsLanesApart) {
+    const Checked lanes(
+        "if lane == 0 {\n"
+        "    wait sig[0] >= 1\n"
+        "    notify sig[1]@rank = 1\n"
+        "} else {\n"
+        "    wait sig[1] >= 1\n"
+        "    notify sig[0]@rank = 1\n"
+        "}\n",
+        2, 2);
+    EXPECT_EQ(lanes.circle(),
+              "  rank 0, lane 0 at `wait sig[0] >= 1` (line 3) waits for rank 0, lane 1 to ring "
+              "(line 7)\n"
+              "  rank 0, lane 1 at `wait sig[1] >= 1` (line 6) waits for rank 0, lane 0 to ring "
+              "(line 4)\n");
+    const Checked itself(
+        "wait sig[0] >= 1\n"
+        "notify sig[0]@rank = 1\n");
+    EXPECT_EQ(itself.circle(),
+              "  rank 0 at `wait sig[0] >= 1` (line 2) waits for itself to ring (line 3)\n");
 }
 
 }  // namespace mend_test
