@@ -314,10 +314,11 @@ void validate(const std::vector<Plan>& plans);
 std::string to_text(const Instruction& instruction, const Plan& plan);
 std::string to_text(const Plan& plan);
 
-// JSON, and back. from_json throws Error(program) that says where and what was expected.
+// JSON, and back. from_json throws Error(program) that says where and what was expected, in the
+// document of this title, which may be the name of its file.
 std::string to_json(const Plan& plan);
 std::string to_json(const std::vector<Plan>& plans);
-std::vector<Plan> plans_from_json(const std::string& text);
+std::vector<Plan> plans_from_json(const std::string& text, std::string_view title = {});
 
 std::string_view name(BufferKind kind);
 std::string_view name(Pipe pipe);

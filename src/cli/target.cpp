@@ -169,7 +169,14 @@ std::vector<std::int64_t> uneven_counts(CollectiveKind kind, std::uint64_t count
 bool is_plan_file(const std::string& target) { return target.ends_with(".json"); }
 
 std::vector<Plan> read_plans(const std::string& path) {
-    return plans_from_json(base::read_text(path, kMostPlanBytes));
+    const std::string text = base::read_text(path, kMostPlanBytes);
+    if (text.find("\"format\"") == std::string::npos) {
+        throw Error(Fault::program,
+                    fmt::format("{}: this is no file of plans: expected a field 'format', as plans "
+                                "of Peal have, or 'gpus', as those of MSCCL++ have",
+                                path));
+    }
+    return plans_from_json(text, path);
 }
 
 std::string title_of(const TargetOptions& options) {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
+#include <array>
 #include <charconv>
 #include <map>
 #include <optional>
@@ -209,6 +210,14 @@ void check_needs(const MscclAlgorithm& algorithm) {
     }
 }
 
+// Which of them is no matter here: all keep the order of messages.
+void expect_protocol(const Node& algo) {
+    constexpr std::array<std::string_view, 3> kProtocols = {"Simple", "LL", "LL128"};
+    const std::string_view found = algo.find("proto").value_or(kProtocols.front());
+    if (std::find(kProtocols.begin(), kProtocols.end(), found) != kProtocols.end()) return;
+    algo.refuse(fmt::format("proto: expected {}, found '{}'", fmt::join(kProtocols, ", "), found));
+}
+
 }  // namespace
 
 MscclAlgorithm read_msccl(const SourcePtr& source) {
@@ -231,6 +240,8 @@ MscclAlgorithm read_msccl(const SourcePtr& source) {
     algorithm.name = algo.text("name");
     algorithm.collective = algo.find("coll").value_or("custom");
     algorithm.chunks = algo.number("nchunksperloop", 1, kMostChunks);
+    algo.number("nchannels", 1, kMostChunks, 1);  // a hint: thread blocks name their channels
+    expect_protocol(algo);
     algorithm.in_place = algo.number("inplace", 0, 1, 0) == 1;
     algorithm.out_of_place = algo.number("outofplace", 0, 1, algorithm.in_place ? 0 : 1) == 1;
     if (!algorithm.in_place && !algorithm.out_of_place) {

@@ -425,6 +425,18 @@ private:
     std::array<std::vector<RemoteBuffer>, 2> block_buffers_;
 };
 
+// Any name may be that of a collective of one's own; a slip in a known one is none.
+std::string collective_of(const Value& value) {
+    const std::string name = value.text();
+    const Names known = {"allreduce", "allgather", "reducescatter", "alltoall", "broadcast"};
+    const std::string nearest =
+        collective_called(name) ? std::string() : language::did_you_mean(name, known);
+    if (!nearest.empty()) {
+        value.refuse(fmt::format("there is no collective '{}'", name), nearest);
+    }
+    return name;
+}
+
 }  // namespace
 
 PlusPlan read_mscclpp(const SourcePtr& source) {
@@ -435,7 +447,10 @@ PlusPlan read_mscclpp(const SourcePtr& source) {
     plan.line = value.line();
     plan.name = value.at("name").text();
     if (value.has("colletive")) value.at("colletive").refuse(kOld);
-    plan.collective = value.at("collective").text();
+    value.expect_only({"name", "collective", "protocol", "inplace", "reuse_resources", "gpus",
+                       "num_threads_per_block", "use_double_scratch_buffer", "buffer_alignment",
+                       "min_message_size", "max_message_size"});
+    plan.collective = collective_of(value.at("collective"));
     plan.in_place = value.at("inplace").truth();
     const auto flag = [&](const char* name) { return value.has(name) && value.at(name).truth(); };
     plan.alternates = flag("use_double_scratch_buffer");

@@ -23,13 +23,17 @@ using Json = nlohmann::json;
 // A value in the document and how we came to it. The path is spelled out only when it is needed.
 class Place {
 public:
-    explicit Place(const Json& document) : json_(document) {}
+    // `title`: what messages call the document, if it has a name.
+    Place(const Json& document, std::string_view title) : json_(document), title_(title) {}
 
     template <class... Args>
     [[noreturn]] void fail(fmt::format_string<Args...> format, Args&&... args) const {
         const std::string where = path();
-        throw Error(Fault::program, (where.empty() ? "the document" : where) + ": " +
-                                        fmt::format(format, std::forward<Args>(args)...));
+        const bool is_named = !title().empty();
+        throw Error(Fault::program,
+                    fmt::format("{}{}{}: {}", title(), is_named && !where.empty() ? ": " : "",
+                                where.empty() && !is_named ? "the document" : where,
+                                fmt::format(format, std::forward<Args>(args)...)));
     }
 
     bool has(const char* key) const { return object().contains(key); }
@@ -125,6 +129,7 @@ private:
     [[noreturn]] void wrong_type(std::string_view expected) const {
         fail("expected {}, found {}", expected, json_.type_name());
     }
+    std::string_view title() const { return parent_ ? parent_->title() : title_; }
     std::string path() const {
         if (!parent_) return "";
         const std::string outer = parent_->path();
@@ -136,6 +141,7 @@ private:
     const Place* parent_ = nullptr;
     const char* key_ = nullptr;
     std::size_t index_ = 0;
+    std::string_view title_;  // of the document
 };
 
 Range read_range(const Place& place) {
@@ -346,14 +352,14 @@ Plan read_plan(const Place& place, const std::vector<SourcePtr>& sources) {
     return plan;
 }
 
-Json parse_document(const std::string& text) {
+Json parse_document(const std::string& text, std::string_view title) {
     try {
         return Json::parse(text);
     } catch (const Json::exception& error) {  // no JSON, or a number that is too large
         const std::string_view what = error.what();
         const std::size_t begin = what.find("] ");  // after the library's own error number
         throw Error(Fault::program,
-                    fmt::format("not JSON: {}",
+                    fmt::format("{}{}not JSON: {}", title, title.empty() ? "" : ": ",
                                 begin == std::string_view::npos ? what : what.substr(begin + 2)));
     }
 }
@@ -370,9 +376,9 @@ void require_our_format(const Place& document) {
     }
 }
 
-std::vector<Plan> read_document(const std::string& text) {
-    const Json json = parse_document(text);
-    const Place document(json);
+std::vector<Plan> read_document(const std::string& text, std::string_view title) {
+    const Json json = parse_document(text, title);
+    const Place document(json, title);
     require_our_format(document);
     std::vector<SourcePtr> sources;
     document["sources"].for_each([&](const Place& item) { sources.push_back(read_source(item)); });
@@ -386,6 +392,6 @@ std::vector<Plan> read_document(const std::string& text) {
 
 }  // namespace peal::plan
 
-std::vector<peal::Plan> peal::plans_from_json(const std::string& text) {
-    return plan::read_document(text);
+std::vector<peal::Plan> peal::plans_from_json(const std::string& text, std::string_view title) {
+    return plan::read_document(text, title);
 }

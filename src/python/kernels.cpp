@@ -91,8 +91,9 @@ void add_plan(py::module_& module) {
             return fmt::format("<peal.Plan {}, rank {} of {}: {} instructions>", plan.kernel,
                                plan.rank, plan.nranks, plan.instructions.size());
         });
-    module.def("plans_from_json", &plans_from_json, py::arg("text"),
-               "The plans of all ranks, from a file that `peal show --json` wrote.");
+    module.def(
+        "plans_from_json", [](const std::string& text) { return plans_from_json(text); },
+        py::arg("text"), "The plans of all ranks, from a file that `peal show --json` wrote.");
     module.def(
         "plans_to_json", [](const std::vector<Plan>& plans) { return to_json(plans); },
         py::arg("plans"), "The plans of all ranks as the text of such a file.");

@@ -25,7 +25,8 @@ inline std::string step_text(int number, const char* type, const char* src, int 
 
 inline std::string algo_text(const char* coll, int nranks, int chunks, const std::string& gpus) {
     return fmt::format(
-        "<algo name=\"made\" coll=\"{}\" ngpus=\"{}\" nchunksperloop=\"{}\" inplace=\"1\" "
+        "<algo name=\"made\" proto=\"Simple\" coll=\"{}\" ngpus=\"{}\" nchannels=\"1\" "
+        "nchunksperloop=\"{}\" inplace=\"1\" "
         "outofplace=\"1\">\n{}</algo>\n",
         coll, nranks, chunks, gpus);
 }

@@ -166,6 +166,10 @@ TEST(Msccl, WhatIsRefusedAndWhy) {
     EXPECT_EQ(changed("coll=\"allreduce\"", "coll=\"alreduce\""),
               "made.xml:1:1: error: coll: expected allreduce, allgather, reduce_scatter, alltoall, "
               "broadcast or custom, found 'alreduce'");
+    EXPECT_EQ(changed("proto=\"Simple\"", "proto=\"Foo\""),
+              "made.xml:1:1: error: proto: expected Simple, LL, LL128, found 'Foo'");
+    EXPECT_EQ(changed("nchannels=\"1\"", "nchannels=\"0\""),
+              "made.xml:1:1: error: nchannels: expected 1..1048576, found '0'");
     EXPECT_EQ(changed("<tb ", "<bt "),
               "made.xml:3:1: error: this is no XML: xml error mismatched element");
     EXPECT_EQ(refusal_of("<gpu/>"), "made.xml:1:1: error: expected <algo>, found <gpu>");

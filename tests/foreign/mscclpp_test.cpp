@@ -389,6 +389,10 @@ TEST(Mscclpp, WhatIsRefusedAndWhy) {
               "made.json:3:1: error: there is no field 'inputChunks' here");
     EXPECT_EQ(changed("\"inplace\": true", "\"inplace\": 1"),
               "made.json:2:1: error: expected true or false, found an integer");
+    EXPECT_EQ(changed("\"inplace\": true", "\"inplace\": true, \"flavour\": 3"),
+              "made.json:2:1: error: there is no field 'flavour' here");
+    EXPECT_EQ(changed("\"allreduce\"", "\"alreduce\""),
+              "made.json:1:1: error: there is no collective 'alreduce'");
     EXPECT_EQ(refusal_of("{\"gpus\": ["),
               "made.json:1:1: error: this is no JSON: unexpected end of input; expected '[', '{', "
               "or a literal");

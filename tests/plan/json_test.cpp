@@ -302,6 +302,16 @@ TEST(PlanJson, FieldsAreThereAndKnown) {
     EXPECT_EQ(broken(R"("version": 1)", R"("version": 2)"), "version: expected 1, found 2");
 }
 
+TEST(PlanJson, TheFileIsNamed) {
+    EXPECT_EQ(error_of([] { plans_from_json("[]", "a.json"); }),
+              "a.json: expected an object, found array");
+    EXPECT_EQ(error_of([] {
+                  plans_from_json(R"({"format": "music", "version": 1, "plans": []})", "a.json");
+              }),
+              "a.json: format: expected 'peal-plans', found 'music'");
+    EXPECT_EQ(error_of([] { plans_from_json("{", "a.json"); }).substr(0, 17), "a.json: not JSON:");
+}
+
 TEST(PlanJson, TextThatIsNotJsonIsSaidToBe) {
     EXPECT_EQ(error_of([] { plans_from_json("{\"format\": }"); }),
               "not JSON: parse error at line 1, column 12: syntax error while parsing value - "
