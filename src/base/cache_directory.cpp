@@ -31,9 +31,10 @@ fs::path wanted_directory() {
     };
     if (const fs::path path = from("PEAL_CACHE"); !path.empty()) return path;
     if (const fs::path path = from("XDG_CACHE_HOME"); !path.empty()) return path / "peal";
-    if (const fs::path path = from("HOME"); !path.empty()) return path / ".cache" / "peal";
+    if (const fs::path path = home_directory(); !path.empty()) return path / ".cache" / "peal";
     throw Error(Fault::resource,
-                "there is no place for a cache, HOME is not set: name a directory in PEAL_CACHE");
+                "there is no place for a cache, HOME is not set to a directory of the user's own: "
+                "name a directory in PEAL_CACHE");
 }
 
 // Whoever may rename a directory on the way can put another one in its place. A directory with the
@@ -78,6 +79,12 @@ bool is_own_file(const fs::path& path) {
     struct stat status {};
     return lstat(path.c_str(), &status) == 0 && S_ISREG(status.st_mode) &&
            status.st_uid == geteuid();
+}
+
+fs::path home_directory() {
+    const char* const value = std::getenv("HOME");
+    const fs::path home = value ? fs::path(value).lexically_normal() : fs::path();
+    return home.is_absolute() && home.has_relative_path() ? home : fs::path();
 }
 
 fs::path cache_directory() {

@@ -10,6 +10,10 @@
 
 namespace peal::base {
 
+// $HOME; empty unless that is a directory of the user's own: not relative, and not the root, which
+// it is in containers for users that have no entry.
+std::filesystem::path home_directory();
+
 // $PEAL_CACHE, or peal/ in $XDG_CACHE_HOME or ~/.cache; made for the user alone if it is not there.
 // Throws Error(resource) when that cannot be, when it cannot be written, or when others could put
 // files there, and says how to name another.

@@ -231,8 +231,8 @@ int tune(const TuneCommand& command) {
     const std::string path = command.output.empty() ? comm::profile_path() : command.output;
     if (path.empty()) {
         throw Error(Fault::usage,
-                    "tune: there is no place where programs look for a profile, HOME is not set: "
-                    "name a file with -o");
+                    "tune: there is no place where programs look for a profile, HOME is not set "
+                    "to a directory of the user's own: name a file with -o");
     }
     expect_writable(path);
     const Effort effort = effort_of(command);

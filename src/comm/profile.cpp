@@ -5,11 +5,13 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <filesystem>
 #include <iterator>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "base/cache_directory.hpp"
 #include "base/file.hpp"
 #include "peal/error.hpp"
 
@@ -220,9 +222,9 @@ Table table_from_json(std::string_view text, std::string origin) {
 std::string profile_path() {
     const char* config = std::getenv("XDG_CONFIG_HOME");
     if (config != nullptr && *config != '\0') return fmt::format("{}/peal/profile.json", config);
-    const char* home = std::getenv("HOME");
-    if (home == nullptr || *home == '\0') return {};
-    return fmt::format("{}/.config/peal/profile.json", home);
+    const std::filesystem::path home = base::home_directory();
+    if (home.empty()) return {};
+    return home / ".config" / "peal" / "profile.json";
 }
 
 Table applicable_table() {

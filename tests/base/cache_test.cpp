@@ -4,6 +4,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include "base/file.hpp"
@@ -73,17 +74,23 @@ TEST(CacheDirectory, OfSomebodyElseIsRefused) {
 }
 
 TEST(CacheDirectory, WithoutAHomeIsNowhere) {
+    constexpr const char* kNoHome =
+        "there is no place for a cache, HOME is not set to a directory of the user's own: name a "
+        "directory in PEAL_CACHE";
     const Variable none("PEAL_CACHE", "");
     const Variable no_cache("XDG_CACHE_HOME", "");
+    for (const char* home : {"relative", "/", "/."}) {
+        const Variable no_home("HOME", home);
+        EXPECT_EQ(home_directory(), "");
+        EXPECT_EQ(refusal(), kNoHome) << home;
+    }
     const Variable no_home("HOME", "");
-    EXPECT_EQ(refusal(),
-              "there is no place for a cache, HOME is not set: name a directory in PEAL_CACHE");
+    EXPECT_EQ(refusal(), kNoHome);
     testing::internal::CaptureStderr();
     const fs::path temporary = cache_or_temporary_directory();
     EXPECT_EQ(cache_or_temporary_directory(), temporary);
     EXPECT_EQ(testing::internal::GetCapturedStderr(),
-              "peal: what is compiled is not kept: there is no place for a cache, HOME is not set: "
-              "name a directory in PEAL_CACHE\n");
+              fmt::format("peal: what is compiled is not kept: {}\n", kNoHome));
     EXPECT_EQ(fs::status(temporary).permissions(), fs::perms::owner_all);
 }
 

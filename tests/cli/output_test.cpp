@@ -72,12 +72,12 @@ TEST(PealOutput, IntoADeviceLeavesTheDevice) {
 
 TEST(PealOutput, OfTuneNeedsAPlace) {
     const Variable no_config("XDG_CONFIG_HOME", "");
-    const Variable no_home("HOME", "");
+    const Variable no_home("HOME", "/");
     const Ran ran = peal({"tune", "--quick", "-n", "2"});
     EXPECT_EQ(ran.exit_code, 2);
     EXPECT_EQ(ran.err,
-              "peal: tune: there is no place where programs look for a profile, HOME is not set: "
-              "name a file with -o\n");
+              "peal: tune: there is no place where programs look for a profile, HOME is not set "
+              "to a directory of the user's own: name a file with -o\n");
 }
 
 // ---------------------------------------------------------------------------- input

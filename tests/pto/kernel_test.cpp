@@ -70,8 +70,8 @@ TEST(PtoKernel, IsCompiledElsewhereWithoutAHome) {
     testing::internal::CaptureStderr();
     const std::string library = Kernel::compile(folder.write_body("")).library();
     EXPECT_EQ(testing::internal::GetCapturedStderr(),
-              "peal: what is compiled is not kept: there is no place for a cache, HOME is not set: "
-              "name a directory in PEAL_CACHE\n");
+              "peal: what is compiled is not kept: there is no place for a cache, HOME is not set "
+              "to a directory of the user's own: name a directory in PEAL_CACHE\n");
     EXPECT_FALSE(std::filesystem::exists(fmt::format("/tmp/peal-{}", getuid()))) << library;
 }
 
