@@ -141,6 +141,15 @@ std::shared_ptr<KernelState> make_state(Plan plan, std::uint64_t identity,
     return state;
 }
 
+// Plans of all ranks are kept for reports, if they are not many.
+constexpr std::size_t kMostKept = 100'000;
+
+std::size_t instructions_of(const std::vector<Plan>& plans) {
+    std::size_t count = 0;
+    for (const Plan& plan : plans) count += plan.instructions.size();
+    return count;
+}
+
 }  // namespace
 
 Kernel Communicator::kernel(const ir::Program& program, std::string_view name,
@@ -162,8 +171,14 @@ Kernel Communicator::kernel(const std::vector<Plan>& plans) {
     }
     validate(plans);
     if (engine::records_runs()) engine::record_set(plan::for_host(plans), engine::CallOrder::free);
-    return Kernel(make_state(plan::for_host(plans[static_cast<std::size_t>(rank())]),
-                             identity(plans), desk_->group()));
+    auto state = make_state(plan::for_host(plans[static_cast<std::size_t>(rank())]),
+                            identity(plans), desk_->group());
+    if (instructions_of(plans) <= kMostKept) {
+        state->plan_of = [plans](int r) {
+            return plan::for_host(plans[static_cast<std::size_t>(r)]);
+        };
+    }
+    return Kernel(std::move(state));
 }
 
 void Communicator::run(KernelAt kernel, std::span<const KernelArgument> arguments) {

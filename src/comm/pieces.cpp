@@ -199,7 +199,13 @@ void LocalPieces::pack(const Wish& wish, bool may_go_along) {
 void LocalPieces::tell(CallSite at) {
     const ConstMemory mine(sending_.data(), sending_.size(), Element::u8);
     const Memory everybodys(arriving_.data(), arriving_.size(), Element::u8);
-    group_.run(call::all_to_all(mine, everybodys), at);
+    const Call call = call::all_to_all(mine, everybodys);
+    if (!telling_) {
+        Shape shape = group_.shape_of(call);
+        shape.tells_pieces = true;
+        telling_ = group_.routine_of(shape);
+    }
+    group_.progress().run(group_.request_of(call, at, *telling_));
 }
 
 // Every sender and its receiver must say the same.

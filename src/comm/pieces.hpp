@@ -66,6 +66,7 @@ private:
         ReadyCall call;
     };
     std::optional<Last> last_;
+    RoutinePtr telling_;
 };
 
 }  // namespace peal::comm

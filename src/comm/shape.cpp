@@ -18,10 +18,11 @@ constexpr int kTagBits = 5;
 static_assert(kOpShift + 2 <= kTagShift && kTagShift + kTagBits == 64 && kMaxRanks <= 1024 &&
               kElements.size() <= 16);
 
+constexpr std::uint64_t kPiecesTag = 28;
 constexpr std::uint64_t kMessageTag = 29;
 constexpr std::uint64_t kKernelTag = 30;
 constexpr std::uint64_t kAffairTag = 31;
-static_assert(kCollectives.size() < kMessageTag);
+static_assert(kCollectives.size() < kPiecesTag);
 
 std::uint64_t bits(std::uint64_t word, int shift, int width) {
     return word >> shift & ((std::uint64_t{1} << width) - 1);
@@ -77,9 +78,11 @@ Stamp stamp_of(const Shape& shape) {
     const auto field = [](auto value, int shift) {
         return static_cast<std::uint64_t>(value) << shift;
     };
+    const std::uint64_t tag =
+        shape.tells_pieces ? kPiecesTag : static_cast<std::uint64_t>(shape.kind) + 1;
     const std::uint64_t call = (shape.count & kMaxCount) | field(shape.root, kRootShift) |
                                field(shape.element, kElementShift) | field(shape.op, kOpShift) |
-                               field(static_cast<std::uint64_t>(shape.kind) + 1, kTagShift);
+                               field(tag, kTagShift);
     return {call};
 }
 
@@ -107,6 +110,7 @@ std::string describe(const Stamp& stamp) {
     const std::uint64_t tag = bits(stamp.call, kTagShift, kTagBits);
     const std::uint64_t count = stamp.call & kMaxCount;
     if (tag == kAffairTag) return describe_affair(stamp.call);
+    if (tag == kPiecesTag) return "all_to_all_v, counts of each rank's own";
     const std::string where =
         stamp.windows == 0 ? "" : fmt::format(" in {}", describe_windows(stamp.windows));
     if (tag == kKernelTag) return fmt::format("kernel {:011x}{}", count, where);

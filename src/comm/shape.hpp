@@ -24,6 +24,7 @@ struct Shape {
     std::vector<std::int64_t> counts = {};  // where a table says how much
     // As in Collective; each rank knows its own, and takes the others' pieces for packed.
     std::vector<std::int64_t> sent_at = {}, received_at = {};
+    bool tells_pieces = false;  // of an all_to_all: it is for an all_to_all_v, see LocalPieces
 
     bool operator==(const Shape&) const = default;
 };

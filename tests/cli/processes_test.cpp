@@ -69,7 +69,8 @@ TEST(Processes, ADeadlockIsFoundAndNamesTheWait) {
         EXPECT_THAT(ran.err, HasSubstr(std::string("  rank ") + rank +
                                        ": in kernel stuck (call 3)\n    instruction 0  wait sig[0] "
                                        ">= 1   (" +
-                                       file.path() + ":2: \"wait sig[0] >= 1\")\n    sees 0\n"));
+                                       file.path() +
+                                       ":2: \"wait sig[0] >= 1\")\n    sees 0; nobody rings it\n"));
     }
     EXPECT_THAT(ran.err,
                 AllOf(HasSubstr("deadlock: no rank can go on:\n"),

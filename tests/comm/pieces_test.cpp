@@ -177,6 +177,19 @@ TEST(LocalCounts, OfDifferentTypesAreDifferentCalls) {
     EXPECT_THAT(messages, Each(testing::StartsWith("the ranks made different calls:")));
 }
 
+// Nobody has called an all_to_all.
+TEST(LocalCounts, AreToldOfByTheCallThatTheyAreFor) {
+    const std::vector<std::string> messages = told(2, [](Communicator& comm) {
+        const Numbers one = {1, 1};
+        std::vector<float> in(2), out(2);
+        if (comm.rank() == 1) return comm.allreduce(in);
+        comm.all_to_all_v(in, out, Pieces{one}, Pieces{one});
+    });
+    EXPECT_THAT(messages, Each(testing::AllOf(
+                              testing::HasSubstr("rank 0: all_to_all_v, counts of each rank's own"),
+                              testing::HasSubstr("rank 1: allreduce of 2 f32, sum"))));
+}
+
 std::string refusal(const Pieces& sent, const Pieces& received, std::size_t inputs = 4,
                     std::size_t outputs = 4) {
     const std::vector<std::string> messages = told(2, [&](Communicator& comm) {
