@@ -284,6 +284,8 @@ RedundantAt redundant_at(const CheckJob& job, const CheckReport& report) {
 }
 
 std::string redundant_text(const std::vector<RedundantAt>& list) {
+    if (list.empty())
+        return "\n--redundant: nothing is proved here that a sync could be left out of\n";
     std::string text;
     for (const RedundantAt& at : list) {
         text += fmt::format("\n{} rank{}: ", at.nranks, at.nranks == 1 ? "" : "s");
