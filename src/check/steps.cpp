@@ -4,7 +4,11 @@
 #include <algorithm>
 #include <limits>
 #include <numeric>
+#include <string_view>
 
+#include <fmt/format.h>
+
+#include "plan/notes.hpp"
 #include "plan/turns.hpp"
 
 namespace peal::checker {
@@ -24,6 +28,27 @@ std::int64_t advance_in(const CheckStage& stage, const std::string& memory) {
 const Plan& plan_of(const Step& step, const std::vector<CheckStage>& stages) {
     const CheckStage& stage = stages[static_cast<std::size_t>(step.stage)];
     return (*stage.plans)[static_cast<std::size_t>(step.rank)];
+}
+
+std::string source_line(const Step& step, const std::vector<CheckStage>& stages) {
+    const Plan& plan = plan_of(step, stages);
+    if (step.index < 0 || !plan.source) return {};
+    const Instruction& instruction = plan.instructions[static_cast<std::size_t>(step.index)];
+    const std::uint32_t line = plan::place_of(instruction, plan, step.range).line;
+    std::string_view text = plan.source->line(line);
+    text.remove_prefix(std::min(text.find_first_not_of(" \t"), text.size()));
+    return text.empty() ? std::string()
+                        : fmt::format("{}: {}", plan.source->full_place(line), text);
+}
+
+std::string steps_text(const Violation& violation, const std::vector<CheckStage>& stages) {
+    std::string text;
+    for (const Step& step : violation.steps) {
+        text += fmt::format("  {}\n", to_text(step, stages));
+        const std::string line = source_line(step, stages);
+        if (!line.empty()) text += fmt::format("      {}\n", line);
+    }
+    return text;
 }
 
 const std::string& memory_name(const CheckStage& stage, std::size_t buffer) {

@@ -13,6 +13,12 @@ namespace peal::checker {
 
 const Plan& plan_of(const Step& step, const std::vector<CheckStage>& stages);
 
+// "kernel.cpp:12: data = inp": the line that a step comes from; empty for what the caller does.
+std::string source_line(const Step& step, const std::vector<CheckStage>& stages);
+
+// The steps of a violation, each with its line below it.
+std::string steps_text(const Violation& violation, const std::vector<CheckStage>& stages);
+
 // By what name the stages share the buffer.
 const std::string& memory_name(const CheckStage& stage, std::size_t buffer);
 

@@ -104,6 +104,7 @@ std::vector<Remark> remarks_here(const Run& run) {
     if (result.is_as_expected()) return remarks;
     for (const Violation& violation : run.shown().violations) {
         remarks.push_back(remark_of(violation, run, stages));
+        remarks.back().message.insert(0, run.order_note());
     }
     if (result.last.verdict == Verdict::bound) {
         remarks.push_back(

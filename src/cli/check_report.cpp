@@ -21,18 +21,6 @@ using Json = nlohmann::ordered_json;
 
 constexpr std::size_t kWide = 100'000;  // columns, for who wants to see everything
 
-// The text of the line that a step comes from; empty for what the caller does.
-std::string source_line(const Step& step, const std::vector<CheckStage>& stages) {
-    const Plan& plan = checker::plan_of(step, stages);
-    if (step.index < 0 || !plan.source) return {};
-    const Instruction& instruction = plan.instructions[static_cast<std::size_t>(step.index)];
-    const std::uint32_t line = plan::place_of(instruction, plan, step.range).line;
-    std::string_view text = plan.source->line(line);
-    text.remove_prefix(std::min(text.find_first_not_of(' '), text.size()));
-    return text.empty() ? std::string()
-                        : fmt::format("{}: {}", plan.source->full_place(line), text);
-}
-
 // "2..4, 8"
 std::string numbers_text(const std::vector<int>& numbers) {
     std::string text;
@@ -165,7 +153,7 @@ Json step_json(const Step& step, const std::vector<CheckStage>& stages) {
             {"rank", step.rank},
             {"instruction", step.index},
             {"text", to_text(step, stages)},
-            {"source", source_line(step, stages)}};
+            {"source", checker::source_line(step, stages)}};
 }
 
 Json violation_json(const Violation& violation, const std::vector<CheckStage>& stages) {
@@ -243,11 +231,7 @@ std::string violation_text(const Violation& violation, const std::vector<CheckSt
     if (const std::string circle = checker::circle_text(violation, stages); !circle.empty()) {
         text += circle + "\n";
     }
-    for (const Step& step : violation.steps) {
-        text += fmt::format("  {}\n", to_text(step, stages));
-        const std::string line = source_line(step, stages);
-        if (!line.empty()) text += fmt::format("      {}\n", line);
-    }
+    text += checker::steps_text(violation, stages);
     if (!violation.memory.empty()) text += fmt::format("  memory:   {}\n", violation.memory);
     if (!violation.found.empty()) text += fmt::format("  found:    {}\n", violation.found);
     if (!violation.expected.empty()) text += fmt::format("  expected: {}\n", violation.expected);
@@ -261,7 +245,7 @@ std::string warnings_text(const CheckReport& report, const std::vector<CheckStag
     std::string text = "\n";
     for (const Violation& warning : report.warnings) {
         text += fmt::format("warning: {}\n", warning.message);
-        const std::string line = source_line(warning.steps.front(), stages);
+        const std::string line = checker::source_line(warning.steps.front(), stages);
         if (!line.empty()) text += fmt::format("      {}\n", line);
     }
     return text + "--strict-loads makes this an error, --outstanding-loads says nothing of it\n";

@@ -240,6 +240,7 @@ void prepare(CheckRequest& request) {
 Run check_subject(const CheckRequest& request, const CheckSubject& subject) {
     Run run;
     run.result.subject = &subject;
+    run.is_for_both_orders = request.order == kBothOrders;
     const int first = subject.points.front().first;
     const int last = subject.points.back().first;
     for (const auto& [nranks, count] : subject.points) {
@@ -340,9 +341,7 @@ std::string findings_text(const Run& run, const CheckRequest& request) {
     if (report.verdict == Verdict::bound)
         text += fmt::format("not proved: bound reached: {}\n", report.bound);
     if (!report.violations.empty()) {
-        const bool is_fenced_only = request.order == kBothOrders && !report.any_order &&
-                                    report.order == MemoryOrder::fenced;
-        text += is_fenced_only ? "\nproved under drained, refuted under fenced: " : "\n";
+        text += fmt::format("\n{}", run.order_note());
         text += violation_text(report.violations.front(), stages, request.full);
         if (report.violations.size() > 1) {
             text += fmt::format("\nand {} more:\n", report.violations.size() - 1);

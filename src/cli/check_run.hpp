@@ -3,6 +3,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "cli/check_jobs.hpp"
@@ -32,12 +33,20 @@ void prepare(CheckRequest& request);
 
 struct Run {
     SubjectResult result;
+    bool is_for_both_orders = false;
     // Where the violation is shown: on fewer ranks, if they have it too.
     CheckJob smaller;
     CheckReport on_fewer;
 
     bool is_on_fewer() const { return !on_fewer.violations.empty(); }
     const CheckReport& shown() const { return is_on_fewer() ? on_fewer : result.last; }
+    // What a message of a violation begins with: that one order proves it, and the other does not.
+    std::string_view order_note() const {
+        const CheckReport& report = shown();
+        const bool is_fenced_only =
+            is_for_both_orders && !report.any_order && report.order == MemoryOrder::fenced;
+        return is_fenced_only ? "proved under drained, refuted under fenced: " : "";
+    }
     std::vector<CheckStage> stages() const {
         return (is_on_fewer() ? smaller.calls : result.calls).stages();
     }

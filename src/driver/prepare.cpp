@@ -8,6 +8,7 @@
 #include <fmt/ranges.h>
 
 #include "check/proof_store.hpp"
+#include "check/steps.hpp"
 #include "driver/unit.hpp"
 #include "peal/compile.hpp"
 #include "peal/error.hpp"
@@ -103,8 +104,9 @@ std::string finding_of(const Unit& unit, int nranks, const std::vector<CheckStag
         return fmt::format("{}: {}", title, unit.report.bound);
     }
     const Violation& violation = unit.report.violations.front();
-    return fmt::format("{}: {}: {}\n  the counterexample: {}", title, name(violation.kind),
-                       violation.message, write_page(title, violation, stages, pages));
+    return fmt::format("{}: {}: {}\n{}  the counterexample: {}", title, name(violation.kind),
+                       violation.message, checker::steps_text(violation, stages),
+                       write_page(title, violation, stages, pages));
 }
 
 }  // namespace

@@ -263,6 +263,10 @@ void Specialiser::emit_copy(const Expression& call, const Range& dst, const Rang
 void Specialiser::move(const Expression& call, Transfer transfer, const Range& dst,
                        const Range& src) {
     if (dst.length == 0) return;
+    // Onto itself: as a load and a store of the same place.
+    if (dst == src && transfer == Transfer::copied) {
+        return emit_copy(call, dst, range_of(load_from(call, src)));
+    }
     // What moves in different ways is compared when all turns are known.
     if (dst.shift == src.shift && overlaps(dst, src)) {
         fail(call.span(), fmt::format("{}: source and destination overlap in '{}'", op_of(call),
@@ -321,7 +325,9 @@ KernelValue Specialiser::put(const Expression& call, Transfer transfer) {
 KernelValue Specialiser::put_later(const Expression& call) {
     const std::size_t before = plan_.instructions.size();
     put(call, Transfer::copied);
-    if (plan_.instructions.size() > before) plan_.instructions.back().group = kPutGroup;
+    const std::size_t emitted = plan_.instructions.size() - before;
+    if (emitted > 1) fail(call.span(), fmt::format("{}: it puts memory onto itself", op_of(call)));
+    if (emitted > 0) plan_.instructions.back().group = kPutGroup;
     return {};
 }
 

@@ -368,6 +368,9 @@ TEST(PtoOrder, IsPartOfTheVerdict) {
     const Ran both = peal_with(check, {});
     EXPECT_EQ(both.exit_code, 1);
     EXPECT_THAT(both.out, HasSubstr("proved under drained, refuted under fenced: data race: "));
+    const Ran annotated = peal_with(check, {"--github"});
+    EXPECT_THAT(annotated.out + annotated.err,
+                HasSubstr("::proved under drained, refuted under fenced: rank "));
     // A run says which of them its proof is about.
     std::vector<std::string> run = check;
     run[0] = "run";

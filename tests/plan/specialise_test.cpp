@@ -90,6 +90,16 @@ kernel root(data: window i32[4], out: out i32[4], root: index) {
               "copy tile[0..16) <- data@2[0..16)\ncopy out[0..16) <- tile[0..16)\n");
 }
 
+// What is put onto itself is loaded and stored; no such round trip is left of it by fuse.
+TEST(Specialise, PutsMemoryOntoItself) {
+    const std::string text =
+        "kernel k(w: window f32[8]) { for p in 0..nranks { put w@p[0; 4] = w[0; 4] } }";
+    EXPECT_EQ(listing(plan_of(text, 1, 2)),
+              "copy w@0[0..16) <- w[0..16)\ncopy tile[0..16) <- w[0..16)\ncopy w[0..16) <- "
+              "tile[0..16)\n");
+    EXPECT_EQ(listing(compile(lowered(text), "k", {}, 2)[1]), "copy w@0[0..16) <- w[0..16)\n");
+}
+
 TEST(Specialise, CarriesIntegersThroughLoopsAndConditions) {
     // Fibonacci: 0 1 1 2 3 5 8 13
     EXPECT_EQ(listing(plan_of(R"(
@@ -282,6 +292,8 @@ TEST(SpecialiseErrors, RangesLeaveTheirBuffers) {
               "tile.slice: elements 0..5 leave a tile of 4");
     EXPECT_EQ(message_in("put w@1[2; m] = w[0; m]"),
               "pld.tensor.put: source and destination overlap in 'w'");
+    EXPECT_EQ(message_in("pld.tensor.put_later(w, 1, 2, w, 2, m)"),
+              "pld.tensor.put_later: it puts memory onto itself");
 }
 
 TEST(SpecialiseErrors, PeersAndCellsExist) {
