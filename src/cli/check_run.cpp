@@ -327,6 +327,18 @@ std::string picture_of(const Run& run, bool full) {
     return draw::to_svg(diagram_of(run.shown().violations.front(), run.stages(), full));
 }
 
+namespace {
+
+// A kernel that takes other arguments than it is given finds no memory where it looks.
+bool may_be_misled(const Run& run) {
+    const CheckSubject& subject = *run.result.subject;
+    const CheckReport& report = run.shown();
+    return subject.pto_kernel && subject.options.arguments.empty() && !report.violations.empty() &&
+           report.violations.front().kind == ViolationKind::out_of_range;
+}
+
+}  // namespace
+
 std::string findings_text(const Run& run, const CheckRequest& request) {
     const CheckReport& report = run.shown();
     const std::vector<CheckStage> stages = run.stages();
@@ -350,6 +362,12 @@ std::string findings_text(const Run& run, const CheckRequest& request) {
                                     report.violations[i].message);
             }
         }
+    }
+    if (may_be_misled(run)) {
+        text += fmt::format(
+            "\nthe kernel was given the arguments of --as {}; if it takes others, "
+            "list them: --arg\n",
+            run.result.subject->options.as);
     }
     if (!report.violations.empty()) {
         const auto more = checker::suggestion(report.violations.front(), stages, request.options);

@@ -5,6 +5,8 @@
 #include <array>
 #include <charconv>
 #include <cstdio>
+#include <mutex>
+#include <set>
 #include <sstream>
 
 #include <fmt/format.h>
@@ -116,12 +118,20 @@ Target resolve_program(const TargetOptions& options, ir::Program program, const 
     return target;
 }
 
+// A file is read for each rank count, and what there is to say of it is said once.
+void warn_once(const std::string& text) {
+    static std::mutex mutex;
+    static std::set<std::string> said;
+    const std::lock_guard lock(mutex);
+    if (said.insert(text).second) fmt::print(stderr, "{}\n", text);
+}
+
 Target resolve_file(const TargetOptions& options, const std::string& path,
                     const std::string& kernel) {
     std::vector<Diagnostic> warnings;
     ir::Program program = parse_file(path, &warnings);
     for (const Diagnostic& warning : warnings) {
-        fmt::print(stderr, "{}\n", to_text(warning, program.source.get()));
+        warn_once(to_text(warning, program.source.get()));
     }
     return resolve_program(options, std::move(program), path, kernel);
 }

@@ -15,6 +15,21 @@ using ::testing::EndsWith;
 using ::testing::HasSubstr;
 using ::testing::StartsWith;
 
+TEST(PealCheck, WarnsOnceOfAFile) {
+    const TemporaryFile file("mixed.peal",
+                             "kernel mixed(sig: window i32[2]) {\n"
+                             "    notify sig[0]@rank += 1\n"
+                             "    notify sig[0]@rank = 1\n"
+                             "}\n");
+    const Ran ran = peal({"check", file.path(), "-n", "2..4"});
+    EXPECT_EQ(ran.err, file.path() +
+                           ":2:5: warning: signal 'sig' is both set (line 3) and added to\n"
+                           "    2 |     notify sig[0]@rank += 1\n"
+                           "      |     ^~~~~~~~~~~~~~~~~~~~~~~\n"
+                           "hint: a set that lands on a cell after an add loses the count; use one "
+                           "of the two\n");
+}
+
 TEST(PealCheck, EveryRecipeProves) {
     const Ran ran = peal({"check", "all", "--recipe", "all", "-n", "2..8", "--calls", "3"});
     EXPECT_EQ(ran.exit_code, 0) << ran.out << ran.err;

@@ -352,6 +352,17 @@ TEST(PtoRun, DeadlocksAreReported) {
                       HasSubstr("stuck.cpp:" + std::to_string(kBodyLine)), HasSubstr("sees 0")));
 }
 
+// What --as gives may not be what the kernel takes.
+TEST(PtoCheck, SaysWhoseArgumentsAreOutOfRange) {
+    const TemporaryFile file("longer.cpp", pto_kernel("    Global from(in), to(window + 64);\n"
+                                                      "    TLOAD(a, from);\n    TSTORE(to, a);\n"));
+    const Ran ran = peal({"check", file.path(), "-n", "2", "--as", "allreduce", "--count", "64"});
+    EXPECT_EQ(ran.exit_code, 1);
+    EXPECT_THAT(ran.out, AllOf(HasSubstr("out of range: "),
+                               HasSubstr("\nthe kernel was given the arguments of --as allreduce; "
+                                         "if it takes others, list them: --arg\n")));
+}
+
 // ---------------------------------------------------------------------------- orders
 
 TEST(PtoOrder, IsPartOfTheVerdict) {
