@@ -152,7 +152,8 @@ std::string_view name(MemoryOrder order);
 bool orders_differ(const std::vector<CheckStage>& stages);
 
 struct CheckProgress {
-    std::uint64_t states = 0;    // or events, in the linear method
+    std::uint64_t events = 0;    // of the linear method
+    std::uint64_t states = 0;    // of the exploration, from when it begins
     std::uint64_t frontier = 0;  // states not yet expanded
     std::uint64_t memory_bytes = 0;
     double seconds = 0;

@@ -66,7 +66,7 @@ bool CausalRun::run_to(std::uint32_t calls, Meter& meter) {
         ready_[call_].pop_front();
         const std::uint64_t before = events_;
         run_agent(agent);
-        meter.count_states(events_);
+        meter.count_events(events_);
         meter.work(events_ - before);
     }
     if (!broken_.empty() || overflowed_) return false;

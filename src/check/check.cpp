@@ -202,7 +202,8 @@ void run(const std::vector<CheckStage>& stages, const CheckOptions& options, Met
 
 void note_work(const Meter& meter, CheckReport& report) {
     const bool linear = report.method == CheckMethod::linear;
-    (linear ? report.events : report.states) = meter.progress().states;
+    if (linear) report.events = meter.progress().events;
+    if (!linear) report.states = meter.progress().states;
     report.memory_bytes = meter.progress().memory_bytes;
 }
 

@@ -29,6 +29,7 @@ public:
         done_ += units;
         if (done_ >= kUnitsPerLook) look();
     }
+    void count_events(std::uint64_t events) { progress_.events = events; }
     void count_states(std::uint64_t states, std::uint64_t frontier = 0) {
         progress_.states = states;
         progress_.frontier = frontier;

@@ -24,11 +24,12 @@ struct CheckArguments {
 };
 
 void show_progress(const CheckProgress& progress) {
-    const double rate =
-        progress.seconds > 0 ? static_cast<double>(progress.states) / progress.seconds : 0;
-    fmt::print(stderr, "peal: {} states, {:.0f}/s, frontier {}, {} MiB, {:.0f} s\n",
-               progress.states, rate, progress.frontier, progress.memory_bytes >> 20,
-               progress.seconds);
+    const bool explores = progress.states > 0;
+    const std::uint64_t done = explores ? progress.states : progress.events;
+    fmt::print(stderr, "peal: {} {}, {:.0f}/s,{} {} MiB, {:.0f} s\n", done,
+               explores ? "states" : "events", static_cast<double>(done) / progress.seconds,
+               explores ? fmt::format(" frontier {},", progress.frontier) : "",
+               progress.memory_bytes >> 20, progress.seconds);
 }
 
 int exit_code_for(const SubjectResult& result) {
