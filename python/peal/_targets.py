@@ -171,8 +171,8 @@ def check(
 
     The target is a collective by name, a program, a path of a .peal file (file.peal:kernel), a PTO
     kernel, plans or a file of plans, also of MSCCL and MSCCL++. `ranks` is a number, a range or
-    list (range(2, 17)), or text ("2..16"). `expect` names the collective that it must compute,
-    `calls` how many in a row, `after` collectives that run before it on the same windows, and
+    list (range(2, 17)), or text ("2..16"). `expect` names the collective that it must compute
+    (a collective by name must compute itself), `calls` how many in a row, `after` collectives that run before it on the same windows, and
     `sizes` gives symbols, scalars and tables of the kernel.
 
     Further options are those of `peal check --help`: recipe="ring", count=1000, dtype="f16",
@@ -234,6 +234,8 @@ def _request(
     if sizes:
         options["set"] = [f"{name}={_setting(value)}" for name, value in sizes.items()]
     kernel = str(options.pop("kernel", ""))
+    if isinstance(target, str) and target.isidentifier():
+        _expect_itself(target, options.pop("expect", ""))
     words = [
         (key.replace("_", "-"), word) for key, value in options.items() for word in _words(value)
     ]
@@ -251,6 +253,12 @@ def _request(
             f"peal.Plan, found {type(target).__name__}"
         )
     return "", words, None, plans
+
+
+def _expect_itself(collective: str, expect: object) -> None:
+    """A target that is a name is a collective, and is compared with what it means."""
+    if expect not in ("", None, collective):
+        raise Error(f"expect: the target {collective!r} must compute itself, which is not {expect!r}")
 
 
 def _words(value: object) -> list[str]:

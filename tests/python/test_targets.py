@@ -108,6 +108,7 @@ def test_a_bound_is_neither(tmp_path):
 
 def test_options_of_a_check():
     assert peal.check("allreduce", ranks="2", after=["broadcast:tree"], calls=2)
+    assert peal.check("allreduce", ranks=2, expect="allreduce") and peal.run("allreduce", 2, expect="allreduce").ok
     assert peal.check(MESH, ranks=2, dtype="f32", count=100, explain=True).results[0]["counts"] == "100"
     assert not peal.check(HASTY, ranks=2, calls=2)
     assert peal.check(HASTY, ranks=2, calls=1, order="drained")  # one call is right
@@ -120,6 +121,8 @@ def test_options_of_a_check():
         (lambda: peal.check([1, 2]), "^target: expected a name or path, .* found list$"),
         (lambda: peal.check(MESH, kernel="k"), "mesh_allreduce.peal has no kernel 'k'; it has mesh_allreduce$"),
         (lambda: peal.check([]), "^plans has no plans$"),
+        (lambda: peal.check("allreduce", expect="broadcast"),
+         "^expect: the target 'allreduce' must compute itself, which is not 'broadcast'$"),
     ]:
         with pytest.raises(peal.Error, match=message) as caught:
             call()
