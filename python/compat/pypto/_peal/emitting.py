@@ -65,6 +65,9 @@ class Emitter(Moving, Ringing, Collectives):
     def binary(self, symbol, a, b, at=(0, 0, 0)):
         if isinstance(a, int) and isinstance(b, int):
             return PYTHON[symbol](a, b)
+        if symbol in ("and", "or") and (isinstance(a, int) or isinstance(b, int)):
+            known, other = (a, b) if isinstance(a, int) else (b, a)
+            return other if known == (symbol == "and") else known
         if symbol in ("+", "-") and b == 0 and isinstance(b, int):
             return a
         if symbol == "+" and isinstance(a, int) and a == 0:

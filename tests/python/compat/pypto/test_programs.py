@@ -263,6 +263,27 @@ def test_data_that_goes_into_a_signal_is_refused(tmp_path, write):
         source.compile(2, 4)
 
 
+CONDITIONS = [  # nr is a number of Python's: what is compared with it is known when the program is read
+    ("me == 0 and nr > 1", [0]),
+    ("nr > 1 and me == 0", [0]),
+    ("me == 0 and nr > 9", []),
+    ("me == 0 or nr > 9", [0]),
+    ("nr > 1 or me == 0", [0, 1]),
+    ("me == 0 or not nr > 9", [0, 1]),
+    ("nr > 1 and not (me == 0 and nr > 1)", [1]),
+    ("nr > 1 and n > 1", [0, 1]),
+]
+
+
+@pytest.mark.parametrize("condition, ranks", CONDITIONS)
+def test_conditions_may_be_known_in_part(tmp_path, condition, ranks):
+    body = f"if {condition}:\n    y = pl.store(pl.load(x, [0, 0], [1, n]), [0, 0], y)\nreturn y"
+    made = Source(tmp_path, body).compile(2, 4)
+    xs, ys = numbers((2, 1, 4)) + 10, np.zeros((2, 1, 4), np.float32)
+    made(xs, ys)
+    assert [r for r in range(2) if (ys[r] == xs[r]).all()] == ranks
+
+
 # ---------------------------------------------------------------------------- verdicts
 
 RACY = """
