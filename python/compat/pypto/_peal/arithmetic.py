@@ -31,7 +31,7 @@ class CompileError(ValueError):
 
     def __init__(self, message, span=None):
         self.span = span
-        super().__init__(f"{span}: {message}" if span is not None and span.is_known() else message)
+        super().__init__(message if span is None else span.shown(message))
 
 
 def refuse(message, span):

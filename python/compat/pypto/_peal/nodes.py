@@ -30,6 +30,16 @@ class Span:
         length = self.end_column - self.begin_column if self.end_line == self.begin_line else 0
         return (self.begin_line, self.begin_column, max(length, 1)) if self.is_known() else (0, 0, 0)
 
+    def shown(self, message):
+        """A message with its place in front, and below it the line with a caret."""
+        if not self.is_known():
+            return message
+        line = self.text()
+        if not line:
+            return f"{self}: {message}"
+        number = f"{self.begin_line:5} | "
+        return f"{self}: {message}\n{number}{line}\n{' ' * (len(number) - 2)}| {' ' * (self.begin_column - 1)}^"
+
     def __str__(self):
         return f"{self.filename}:{self.begin_line}:{self.begin_column}"
 

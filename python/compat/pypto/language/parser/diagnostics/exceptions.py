@@ -11,15 +11,7 @@ class ParserError(Exception):
         self.source_lines = source_lines
 
     def __str__(self):
-        if self.span is None or not self.span.is_known():
-            text = self.message
-        else:
-            text = f"{self.span}: {self.message}"
-            line = self.span.text()
-            if line:
-                column = self.span.begin_column
-                number = f"{self.span.begin_line:5} | "
-                text += f"\n{number}{line}\n{' ' * (len(number) - 2)}| {' ' * (column - 1)}^"
+        text = self.message if self.span is None else self.span.shown(self.message)
         if self.note:
             text += f"\nnote: {self.note}"
         return text + (f"\nhint: {self.hint}" if self.hint else "")
