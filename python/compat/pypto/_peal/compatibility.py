@@ -11,6 +11,7 @@ from .compiled import IGNORED
 from .run_config import ACCEPTED
 from .stages import OPS as HOST_OPS
 
+ALL_TO_ALL_V = "pld.tensor.all_to_all_v"
 BEGIN, END = "<!-- pypto: begin -->", "<!-- pypto: end -->"
 
 
@@ -55,7 +56,7 @@ def text():
     kinds = ", ".join(f"`{d.name}`" for d in dtypes.ALL if d.peal)
     loops = ", ".join(f"`{name}`" for name in flow.LOOPS)
     words = [
-        f"`{cls.__name__}`"
+        f"`{cls.__name__}` ({', '.join(cls.__members__)})"
         for cls in vars(enums).values()
         if inspect.isclass(cls) and issubclass(cls, enums.IntEnum) and cls is not enums.IntEnum
     ]
@@ -74,6 +75,8 @@ def text():
         f"- Element types that memory may have: {kinds}.",
         f"- Loops: {loops}. Statements: {', '.join(statements)}.",
         f"- Enums: {', '.join(words)}.",
+        *(f"- Not supported: `{word}`: {reason}." for word, reason in parser.REFUSED.items()),
+        f"- Not supported: `{nodes.spelled(ALL_TO_ALL_V)}`: {registry.OPS[ALL_TO_ALL_V].note}.",
         f"- Blocks: {listed(parser.CONTEXTS)}. Functions: {listed(f'pl.jit{w}' for w in ('', *(f'.{n}' for n in public(jit.jit))))}.",
         f"- A prepared one, `DistributedWorker`, has {listed(public(prepared.DistributedWorker))}; a call under way has "
         f"{listed(public(prepared._Call))}.",

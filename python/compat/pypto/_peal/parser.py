@@ -20,6 +20,13 @@ from .visiting import variables
 
 _trees = {}  # file name -> (lines, tree)
 
+# Statements that are refused, and what a kernel does instead.
+REFUSED = {
+    "while": "a plan is made before any data is known, so a loop counts its rounds: for i in pl.range(...)",
+    "break": "a loop does all its rounds: an if around what follows leaves it out",
+    "continue": "a loop does all of a round: an if around what follows leaves it out",
+}
+
 CONTEXTS = ("pl.at", "pl.manual_scope", "pl.scope")
 
 
@@ -212,7 +219,10 @@ class FunctionParser(FlowParser):
         for tree in trees:
             read = getattr(self, f"read_{type(tree).__name__}", None)
             if read is None:
-                raise UnsupportedFeatureError(f"a {type(tree).__name__} statement is not supported", self.span(tree))
+                word = type(tree).__name__
+                reason = REFUSED.get(word.lower())
+                refused = f"{word.lower()} is not supported: {reason}" if reason else f"a {word} statement is not supported"
+                raise UnsupportedFeatureError(refused, self.span(tree))
             with registry.at(self.span(tree)):
                 statement = read(tree)
             if statement is not None:

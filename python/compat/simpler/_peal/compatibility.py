@@ -47,6 +47,8 @@ def text():
         lines.append(f"| `{name}` | {names} |")
     lines += [
         "",
+        "- Not supported: drivers whose kernels read data to decide, such as `group_reservation` and `all_to_all_v`: a plan is made before "
+        "any data is known.",
         f"- A worker has {', '.join(f'`{n}`' for n in methods(Worker))}.",
         f"- What a function given to `run` gets has {', '.join(f'`{n}`' for n in methods(Orchestrator))}.",
         END,
