@@ -14,7 +14,8 @@ from ._errors import Error
 LIST = "docs/compatibility.md"
 MODES = ("warn", "error", "off")
 
-_counts = {"proved": 0, "refuted": 0, "undecided": 0, "for this input only": 0}
+_counts = {"proved": 0, "refuted": 0, "undecided": 0, "for this input only": 0, "not checked": 0}
+_with_result = 0  # of those that are proved
 _told = ""
 
 
@@ -26,9 +27,12 @@ def check_mode() -> str:
     return chosen
 
 
-def count(verdict: str, kernels: int = 1) -> None:
-    """So many kernels have this verdict: "proved", "refuted", "undecided" or "for this input only"."""
+def count(verdict: str, kernels: int = 1, with_result: bool = False) -> None:
+    """So many kernels have this verdict: "proved", "refuted", "undecided", "for this input only" or "not checked". A proof is of
+    the protocol; `with_result`: also that a kernel computes what is known to be its result."""
+    global _with_result
     _counts[verdict] += kernels
+    _with_result += kernels if with_result else 0
 
 
 def closing_line() -> str:
@@ -36,12 +40,24 @@ def closing_line() -> str:
     global _told
     if not any(_counts.values()):
         return ""
-    shown = [f"{n} {verdict}" for verdict, n in _counts.items() if n or verdict != "undecided"]
-    line = f"peal: kernels: {', '.join(shown)}"
+    line = f"peal: kernels: {', '.join(_shown())}"
     if line == _told:
         return ""
     _told = line
     return line
+
+
+def _shown() -> list[str]:
+    """A run in which nobody looked says only that."""
+    if not any(n for verdict, n in _counts.items() if verdict != "not checked"):
+        return [f"{_counts['not checked']} not checked"]
+    shown = [f"{n} {verdict}" for verdict, n in _counts.items() if n or verdict not in ("undecided", "not checked")]
+    if _counts["proved"]:
+        protocol_only = _counts["proved"] - _with_result
+        kinds = [f"{_with_result} with its result"] if _with_result else []
+        kinds += [f"{protocol_only} protocol only: no race, no deadlock"] if protocol_only else []
+        shown[0] += f" ({', '.join(kinds)})"
+    return shown
 
 
 @atexit.register

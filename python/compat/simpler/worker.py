@@ -62,7 +62,7 @@ class Worker:
         self._platform = _PLATFORMS[platform]
         ids = config.get("device_ids") if level == 3 else [config.get("device_id", 0)]
         self._device_ids = list(ids or [])
-        self._state, self._driver, self._orch = "new", None, None
+        self._state, self._driver, self._orch, self._check = "new", None, None, None
         self._handles, self._by_number, self._buffers, self._built = [], {}, [], {}
         self._committed = {}  # chip -> {address: bytes}
 
@@ -108,6 +108,8 @@ class Worker:
             raise TypeError("expected a chip callable, found a Python function: submit_sub runs those")
         if handle.digest not in self._built:
             self._built[handle.digest] = _built(handle._target)
+            if self._check == "off":
+                _layers.count("not checked")
         return self._built[handle.digest]
 
     def _python_of(self, handle):
@@ -126,7 +128,8 @@ class Worker:
             for handle in self._handles:
                 self._expect_place(handle)
             if self._device_ids:
-                self._driver = _peal.Driver(self._device_ids, self._platform, _layers.check_mode())
+                self._check = _layers.check_mode()
+                self._driver = _peal.Driver(self._device_ids, self._platform, self._check)
         except peal.Error as error:
             self._state = "failed"
             raise RuntimeError(str(error)) from error

@@ -10,7 +10,7 @@ from peal._peal import prove_hosted
 
 class Verdict:
     """What is known of the kernels of one domain: `lines` are those of the user's file that a counterexample is about, `page` is
-    where it is drawn. `meaning` is what was proved of the result; None: nothing but the protocol was."""
+    where it is drawn. `meaning` is what was proved of the result; None: nothing but the protocol was, which `is_protocol_only` says."""
 
     def __init__(self, names, proof, filename, claims=()):
         self.kernels, self.verdict, self.filename = names, proof.verdict, filename
@@ -20,13 +20,17 @@ class Verdict:
         self.meaning = str(claims[proof.claim]) if proof.claim >= 0 else None
 
     @property
+    def is_protocol_only(self):
+        return self.verdict == "proved" and self.meaning is None
+
+    @property
     def lines(self):
         return sorted({line for r in self.refutations[:1] for line in r.lines if line})
 
     def __str__(self):
         title = f"kernel {', '.join(self.kernels)} of {self.filename}"
         if self.verdict == "proved":
-            return f"{title}: proved: no race, no deadlock{f'; {self.meaning}' if self.meaning else ''}"
+            return f"{title}: proved: no race, no deadlock; {self.meaning or 'of the result nothing is known (protocol only)'}"
         if self.verdict == "bound":
             return f"{title}: not decided: {self.bound}"
         first = self.refutations[0]
@@ -40,15 +44,17 @@ def prove(steps, zeroed, filename):
     wanted = _layers.check_mode()
     kernels = [s for s in steps if hasattr(s, "plans")]
     plans = [s.plans if s in kernels else [] for s in steps]
-    if wanted == "off":
-        return None
     names = [k.name for k in kernels]
+    if wanted == "off":
+        _layers.count("not checked", len(names))
+        return None
     claims = kernels[0].claims if len(steps) == 1 else []
     tried = [claim.operands() for claim in claims]
     verdict = Verdict(names, prove_hosted(plans, zeroed, claims=tried), filename, claims)
     if verdict.verdict == "violated":
         verdict = told(steps, kernels, zeroed, filename)
-    _layers.count({"proved": "proved", "violated": "refuted", "bound": "undecided"}[verdict.verdict], len(names))
+    word = {"proved": "proved", "violated": "refuted", "bound": "undecided"}[verdict.verdict]
+    _layers.count(word, len(names), with_result=verdict.meaning is not None)
     if verdict.verdict == "proved":
         return verdict
     if wanted == "error":

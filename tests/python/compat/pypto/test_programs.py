@@ -320,7 +320,17 @@ def test_a_refuted_kernel_runs_with_a_warning_or_not_at_all(tmp_path, monkeypatc
         source.compile(2, 4)
 
 
-def test_a_run_ends_with_one_line(tmp_path):
+def test_a_proof_that_knows_no_result_says_so(tmp_path):
+    [verdict] = Source(tmp_path, "return y").compile(2, 4).verdicts
+    assert (verdict.verdict, verdict.meaning, verdict.is_protocol_only) == ("proved", None, True)
+    assert str(verdict).endswith(": proved: no race, no deadlock; of the result nothing is known (protocol only)")
+    [verdict] = compiled(programs.mesh_allreduce(2), 2).verdicts
+    assert not verdict.is_protocol_only
+    assert str(verdict).endswith(": proved: no race, no deadlock; ys is the allreduce (sum) of xs")
+
+
+@pytest.mark.parametrize("check, line", [("warn", "1 proved (1 with its result), 0 refuted, 0 for this input only"), ("off", "1 not checked")])
+def test_a_run_ends_with_one_line(tmp_path, check, line):
     script = tmp_path / "main.py"
     script.write_text(
         textwrap.dedent(
@@ -334,9 +344,22 @@ def test_a_run_ends_with_one_line(tmp_path):
             """
         )
     )
-    done = subprocess.run([sys.executable, "-B", script], capture_output=True, text=True, env=os.environ, check=True)
+    environment = {**os.environ, "PEAL_CHECK": check}
+    done = subprocess.run([sys.executable, "-B", script], capture_output=True, text=True, env=environment, check=True)
     assert done.stdout == ""
-    assert done.stderr == "peal: kernels: 1 proved, 0 refuted, 0 for this input only\n"
+    assert done.stderr == f"peal: kernels: {line}\n"
+
+
+def test_the_line_tells_proofs_of_the_protocol_from_proofs_of_the_result(tmp_path):
+    script = tmp_path / "main.py"
+    script.write_text(
+        f"import sys\nsys.path.insert(0, {str(Path(__file__).parent)!r})\n"
+        "from pathlib import Path\nimport programs\nfrom frame import Source, compiled\n"
+        f"compiled(programs.mesh_allreduce(2), 2)\nSource(Path({str(tmp_path)!r}), 'return y').compile(2, 4)\n"
+    )
+    done = subprocess.run([sys.executable, "-B", script], capture_output=True, text=True, check=True)
+    shown = "2 proved (1 with its result, 1 protocol only: no race, no deadlock), 0 refuted, 0 for this input only"
+    assert done.stderr == f"peal: kernels: {shown}\n"
 
 
 def test_kernels_are_written_where_programs_are_built(tmp_path, monkeypatch):
