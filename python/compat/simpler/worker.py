@@ -16,6 +16,7 @@ from .task_interface import MAX_REGISTERED_CALLABLE_IDS, ArgDirection, CallConfi
 
 _PLATFORMS = {"a2a3": "a2a3sim", "a2a3sim": "a2a3sim", "a5": "a5sim", "a5sim": "a5sim"}
 _RUNTIMES = ("tensormap_and_ringbuffer", "host_build_graph")
+_OVER = {"closed": "the worker is closed", "failed": "the worker's init() has failed"}
 _DIRECTIONS = {ArgDirection.IN: "in", ArgDirection.OUT: "out", ArgDirection.INOUT: "inout"}
 
 
@@ -123,7 +124,7 @@ class Worker:
     def init(self, prewarm_config=None):
         """Starts the chips."""
         if self._state != "new":
-            raise RuntimeError(f"init: the worker is {self._state}")
+            raise RuntimeError(f"init: {'the worker is ready already' if self._state == 'ready' else self._why_not()}")
         try:
             for handle in self._handles:
                 self._expect_place(handle)
@@ -158,7 +159,13 @@ class Worker:
 
     def _expect_ready(self, what):
         if self._state != "ready":
-            raise RuntimeError(f"{what}: the worker is {self._state}; init() comes first")
+            raise RuntimeError(f"{what}: {self._why_not()}")
+
+    def _why_not(self):
+        """What a worker that is not ready lacks."""
+        if self._state == "new":
+            return "the worker is new; init() comes first"
+        return f"{_OVER[self._state]}; it cannot be used again: make a new one"
 
     def _chip_count(self):
         return len(self._device_ids)

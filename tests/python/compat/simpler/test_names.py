@@ -104,8 +104,13 @@ def test_a_worker_lives_once():
     assert function.hashid.startswith("sha256:")
     with pytest.raises(RuntimeError, match="no sub workers"):
         worker.init()
+    with pytest.raises(RuntimeError, match="^run: the worker's init\\(\\) has failed; it cannot be used again: make a new one$"):
+        worker.run(lambda *_: None)
     worker.close()
     worker.close()
+    for name, call in [("init", worker.init), ("run", lambda: worker.run(lambda *_: None)), ("malloc", lambda: worker.malloc(4))]:
+        with pytest.raises(RuntimeError, match=f"^{name}: the worker is closed; it cannot be used again: make a new one$"):
+            call()
     with Worker(level=3, platform="a2a3sim", device_ids=[0, 1]) as worker:
         worker.init()
         with pytest.raises(RuntimeError, match="init: the worker is ready"):
