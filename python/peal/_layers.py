@@ -1,22 +1,27 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the packages under other projects' names (compat/) have in common: PEAL_CHECK, the line that a program ends with,
-and what is said of names that are not there."""
+"""What the packages under other projects' names (compat/) have in common: PEAL_CHECK, and the line that a program ends with."""
 
 from __future__ import annotations
 
 import atexit
 import os
 import sys
-from collections.abc import Callable
 
 from ._errors import Error
 
-LIST = "docs/compatibility.md"
 MODES = ("warn", "error", "off")
+PLATFORMS = ("a2a3", "a2a3sim", "a5", "a5sim")
 
 _counts = {"proved": 0, "refuted": 0, "undecided": 0, "for this input only": 0, "not checked": 0}
 _with_result = 0  # of those that are proved
 _told = ""
+
+
+def checked_platform(platform: object) -> str:
+    """The platform, or a ValueError that says which there are."""
+    if platform not in PLATFORMS:
+        raise ValueError(f"platform: expected {', '.join(PLATFORMS)}, found {platform!r}")
+    return str(platform)
 
 
 def check_mode() -> str:
@@ -65,14 +70,3 @@ def _tell() -> None:
     line = closing_line()
     if line:
         print(line, file=sys.stderr)
-
-
-def missing(module: str, raised: type[Exception] = AttributeError) -> Callable[[str], object]:
-    """A module's `__getattr__`: says what is missing, and where the list of what is there stands. `raised` is ImportError
-    for modules that names are imported from, since `from module import name` hides an AttributeError."""
-
-    def lookup(name: str) -> object:
-        words = f"{module}.{name} is not supported by Peal; {LIST} lists what is"
-        raise AttributeError(words) if name.startswith("__") else raised(words)
-
-    return lookup

@@ -4,8 +4,9 @@
 docs/compatibility.md lists what is supported.
 """
 
+from peal._unsupported import missing as _missing
+
 from ._peal.dtypes import DataType  # noqa: F401
-from ._peal.unsupported import missing as _missing
 
 __version__ = "0+peal"
 
@@ -14,4 +15,4 @@ class InternalError(RuntimeError):
     """An invariant does not hold."""
 
 
-__getattr__ = _missing("pypto")
+__getattr__ = _missing(__name__)

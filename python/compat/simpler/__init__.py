@@ -5,8 +5,8 @@ process.
 docs/compatibility.md lists what is supported.
 """
 
-from ._peal.missing import missing as _missing
+from peal._unsupported import missing as _missing
 
 __version__ = "0+peal"
 
-__getattr__ = _missing("simpler")
+__getattr__ = _missing(__name__)

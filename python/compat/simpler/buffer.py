@@ -4,27 +4,27 @@
 import ctypes
 import itertools
 import os
-from enum import IntEnum
+
+from peal._unsupported import Named as _Named, NamedEnum as _NamedEnum, missing as _missing
 
 from ._peal.elements import DataType as _DataType
 from ._peal.elements import element as _element
-from ._peal.missing import missing as _missing
 
 MAX_TENSOR_DIMS = 5
 
 
-class AddressSpace(IntEnum):
+class AddressSpace(_NamedEnum):
     HOST = 0
     DEVICE = 1
 
 
-class AccessMode(IntEnum):
+class AccessMode(_NamedEnum):
     READ = 0
     WRITE = 1
     READWRITE = 2
 
 
-class BackendKind(IntEnum):
+class BackendKind(_NamedEnum):
     FORK_SHM = 0
     POSIX_SHM = 1
     VMM_WINDOW = 2
@@ -37,14 +37,14 @@ _instance = os.urandom(16)
 _numbers = itertools.count(1)
 
 
-class BufferIdentity:
+class BufferIdentity(_Named):
     """Which piece of memory it is."""
 
     def __init__(self):
         self.owner_instance_id, self.buffer_id, self.generation = _instance, next(_numbers), 1
 
 
-class BufferDescriptor:
+class BufferDescriptor(_Named):
     """What a tensor says of its buffer."""
 
     def __init__(self, buffer):
@@ -52,7 +52,7 @@ class BufferDescriptor:
         self.access, self.nbytes, self.identity = buffer.access, buffer.nbytes, buffer.identity
 
 
-class Tensor:
+class Tensor(_Named):
     """A view of a buffer. Strides are elements."""
 
     def __init__(self, owner, byte_offset, shapes, strides, dtype):
@@ -67,7 +67,7 @@ class Tensor:
         return ContinuousTensor.make(data, shapes, dtype, child_memory)
 
 
-class ContinuousTensor:
+class ContinuousTensor(_Named):
     """A row-major tensor at a bare address; `child_memory` is memory of a chip."""
 
     def __init__(self, data, shapes, dtype, child_memory):
@@ -83,7 +83,7 @@ class ContinuousTensor:
         return _count(self.shapes) * _element(self.dtype)[1]
 
 
-class Buffer:
+class Buffer(_Named):
     """One piece of memory."""
 
     def __init__(self, base, nbytes, *, address_space, backend_kind, owner_worker_id=-1, shm=None, keep=None,
@@ -148,4 +148,4 @@ def _checked_shape(shapes):
     return shape
 
 
-__getattr__ = _missing("simpler.buffer")
+__getattr__ = _missing(__name__)

@@ -4,11 +4,11 @@
 import ctypes
 import struct
 from dataclasses import dataclass, field
-from enum import IntEnum
+
+from peal._unsupported import Named as _Named, NamedEnum as _NamedEnum, missing as _missing
 
 from ._peal.elements import DataType
 from ._peal.elements import element as _element
-from ._peal.missing import missing as _missing
 from .buffer import MAX_TENSOR_DIMS, Buffer, ContinuousTensor, Tensor  # noqa: F401
 
 MAX_REGISTERED_CALLABLE_IDS = 64
@@ -17,7 +17,7 @@ MAX_CHIP_TENSORS, MAX_CHIP_SCALARS = 256, 128
 MAX_CHILDREN, MAX_NAME = 1024, 63
 
 
-class TensorArgType(IntEnum):
+class TensorArgType(_NamedEnum):
     INPUT = 0
     OUTPUT = 1
     INOUT = 2
@@ -25,7 +25,7 @@ class TensorArgType(IntEnum):
     NO_DEP = 4
 
 
-class ArgDirection(IntEnum):
+class ArgDirection(_NamedEnum):
     SCALAR = 0
     IN = 1
     OUT = 2
@@ -59,7 +59,7 @@ def scalar_to_uint64(value):
 # ---------------------------------------------------------------------------- arguments
 
 
-class TaskArgs:
+class TaskArgs(_Named):
     """The tensors of a task, and behind them its scalars."""
 
     def __init__(self):
@@ -137,7 +137,7 @@ def _signature(signature):
     return [ArgDirection(d) for d in signature]
 
 
-class CoreCallable:
+class CoreCallable(_Named):
     """One kernel."""
 
     def __init__(self, signature, binary):
@@ -154,7 +154,7 @@ class CoreCallable:
         return self._signature[_index(i, self._signature, "argument")]
 
 
-class ChipCallable:
+class ChipCallable(_Named):
     """A shim and the kernels that it launches."""
 
     def __init__(self, signature, func_name, binary, children, config_name):
@@ -197,7 +197,7 @@ class ChipCallable:
 
 
 @dataclass
-class CommBufferSpec:
+class CommBufferSpec(_Named):
     """A piece of a domain's window. Only its name and size count."""
 
     name: str
@@ -209,7 +209,7 @@ class CommBufferSpec:
 
 
 @dataclass
-class ChipDomainContext:
+class ChipDomainContext(_Named):
     """A domain, as one of its chips sees it."""
 
     name: str
@@ -225,7 +225,7 @@ class ChipDomainContext:
         return {name: buffer.base for name, buffer in self.buffers.items()}
 
 
-class RuntimeEnv:
+class RuntimeEnv(_Named):
     """Sizes of rings that Peal does not have: kept, checked, and not used."""
 
     _NAMES = ("ring_task_window", "ring_heap", "ring_dep_pool")
@@ -243,7 +243,7 @@ class RuntimeEnv:
         object.__setattr__(self, name, values)
 
 
-class CallConfig:
+class CallConfig(_Named):
     """How a run is observed on a device: kept, checked, and not used."""
 
     _LEVELS = {"enable_chip_swimlane": 4, "enable_dump_args": 3}
@@ -282,4 +282,4 @@ class CallConfig:
         return f"CallConfig({', '.join(f'{k}={v!r}' for k, v in vars(self).items() if k != 'runtime_env')})"
 
 
-__getattr__ = _missing("simpler.task_interface")
+__getattr__ = _missing(__name__)

@@ -7,20 +7,19 @@ from multiprocessing import shared_memory
 
 import peal
 from peal import _layers, _peal
+from peal._unsupported import Named as _Named, missing as _missing, unsupported as _unsupported
 
 from ._peal import arrays, binaries
-from ._peal.missing import missing as _missing
 from ._peal.orchestrator import Orchestrator, bytes_of_shape, host_range
 from .buffer import AccessMode, AddressSpace, BackendKind, Buffer
 from .task_interface import MAX_REGISTERED_CALLABLE_IDS, ArgDirection, CallConfig, ChipCallable
 
-_PLATFORMS = {"a2a3": "a2a3sim", "a2a3sim": "a2a3sim", "a5": "a5sim", "a5sim": "a5sim"}
 _RUNTIMES = ("tensormap_and_ringbuffer", "host_build_graph")
 _OVER = {"closed": "the worker is closed", "failed": "the worker's init() has failed"}
 _DIRECTIONS = {ArgDirection.IN: "in", ArgDirection.OUT: "out", ArgDirection.INOUT: "inout"}
 
 
-class CallableHandle:
+class CallableHandle(_Named):
     """Something registered."""
 
     def __init__(self, worker, target, kind, digest):
@@ -28,7 +27,7 @@ class CallableHandle:
         self.hashid, self.target_namespace = "sha256:" + digest, "peal"
 
 
-class RunHandle:
+class RunHandle(_Named):
     """A run that was submitted. Runs are carried out when they are submitted, so it is over."""
 
     def __init__(self, error):
@@ -44,23 +43,21 @@ class RunHandle:
         self.wait(timeout)
 
 
-class Worker:
+class Worker(_Named):
     """Chips, by the numbers of `device_ids`; a chip's worker id is its place in the list."""
 
     def __init__(self, level, **config):
         if level not in (2, 3):
-            raise ValueError(f"Worker: level {level} is not supported by Peal; docs/compatibility.md lists what is")
+            raise ValueError(_unsupported(f"Worker: level {level}"))
         timeout = config.get("startup_timeout_s", 300)
         if not (timeout > 0 and math.isfinite(timeout)):
             raise ValueError(f"startup_timeout_s must be positive and finite, found {timeout}")
-        platform = config.get("platform", "a2a3sim")
-        if platform not in _PLATFORMS:
-            raise ValueError(f"platform: expected {', '.join(_PLATFORMS)}, found {platform!r}")
+        platform = _layers.checked_platform(config.get("platform", "a2a3sim"))
         runtime = config.get("runtime", _RUNTIMES[0])
         if runtime not in _RUNTIMES:
             raise ValueError(f"runtime: expected {' or '.join(_RUNTIMES)}, found {runtime!r}")
         self.level, self.config, self.live_domains = level, config, {}
-        self._platform = _PLATFORMS[platform]
+        self._platform = platform.removesuffix("sim") + "sim"
         ids = config.get("device_ids") if level == 3 else [config.get("device_id", 0)]
         self._device_ids = list(ids or [])
         self._state, self._driver, self._orch, self._check = "new", None, None, None
@@ -104,6 +101,7 @@ class Worker:
             raise RuntimeError("a chip callable is registered, but there are no devices (device_ids)")
 
     def _chip_callable_of(self, handle):
+        """To be submitted."""
         self._expect_live(handle)
         if handle.kind != "chip":
             raise TypeError("expected a chip callable, found a Python function: submit_sub runs those")
@@ -381,4 +379,4 @@ def _built(target):
     return _peal.DriverCallable(entry, shim, entry, config, kernels, signature)
 
 
-__getattr__ = _missing("simpler.worker")
+__getattr__ = _missing(__name__)

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """What stands around drivers written for `simpler`: compiling, and scene tests."""
 
-from simpler._peal.missing import missing as _missing
+from peal._unsupported import missing as _missing
 
 from .elf_parser import extract_text_section  # noqa: F401
 from .kernel_compiler import KernelCompiler  # noqa: F401
@@ -18,4 +18,6 @@ from .scene_test import (  # noqa: F401
 )
 from .torch_interop import make_chip_tensor_arg, torch_dtype_to_datatype  # noqa: F401
 
-__getattr__ = _missing("simpler_setup")
+__version__ = "0+peal"
+
+__getattr__ = _missing(__name__)

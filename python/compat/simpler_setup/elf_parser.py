@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Kernels for hardware are cut out of object files; Peal's are used as they are."""
 
-from simpler._peal.missing import missing as _missing
+from peal._unsupported import missing as _missing
 
 
 def extract_text_section(path_or_bytes):
@@ -11,4 +11,4 @@ def extract_text_section(path_or_bytes):
         return file.read()
 
 
-__getattr__ = _missing("simpler_setup.elf_parser")
+__getattr__ = _missing(__name__)

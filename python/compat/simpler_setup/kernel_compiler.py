@@ -6,8 +6,8 @@ from pathlib import Path
 
 import peal
 from peal import _peal
+from peal._unsupported import Named as _Named, missing as _missing, unsupported as _unsupported
 from simpler._peal import binaries
-from simpler._peal.missing import missing as _missing
 
 from .platform_info import parse_platform
 from .pto_isa import PATH
@@ -15,7 +15,7 @@ from .pto_isa import PATH
 RUNTIMES = ("tensormap_and_ringbuffer", "host_build_graph")
 
 
-class KernelCompiler:
+class KernelCompiler(_Named):
     def __init__(self, platform="a2a3"):
         parse_platform(platform)
         self.platform, self.project_root = platform, Path(PATH)
@@ -33,9 +33,7 @@ class KernelCompiler:
     def compile_incore(self, source_path, core_type="aiv", pto_isa_root=None, extra_include_dirs=None, build_dir=None):
         """A kernel, as bytes for CoreCallable."""
         if core_type == "aic":
-            raise NotImplementedError(
-                f"{source_path}: core_type 'aic' (the cube) is not supported by Peal; docs/compatibility.md lists what is"
-            )
+            raise NotImplementedError(_unsupported(f"{source_path}: core_type 'aic' (the cube)"))
         if core_type != "aiv":
             raise ValueError(f"core_type: expected aiv or aic, found {core_type!r}")
         kernel = _compiled(_peal.PtoKernel, source_path, extra_include_dirs)
@@ -65,4 +63,4 @@ def _compiled(make, source_path, extra_include_dirs):
         raise RuntimeError(str(error)) from error
 
 
-__getattr__ = _missing("simpler_setup.kernel_compiler")
+__getattr__ = _missing(__name__)

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Lists of devices."""
 
-from simpler._peal.missing import missing as _missing
+from peal._unsupported import missing as _missing
 
 
 def device_range_to_list(text):
@@ -13,4 +13,4 @@ def device_range_to_list(text):
     return sorted(found)
 
 
-__getattr__ = _missing("simpler_setup.parallel_scheduler")
+__getattr__ = _missing(__name__)

@@ -1,16 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
 """Names of platforms."""
 
-from simpler._peal.missing import missing as _missing
-
-PLATFORMS = ("a2a3", "a2a3sim", "a5", "a5sim")
+from peal._layers import PLATFORMS, checked_platform as _checked_platform  # noqa: F401
+from peal._unsupported import missing as _missing
 
 
 def parse_platform(platform):
     """("a2a3" or "a5", "onboard" or "sim")"""
-    if platform not in PLATFORMS:
-        raise ValueError(f"platform: expected {', '.join(PLATFORMS)}, found {platform!r}")
+    platform = _checked_platform(platform)
     return platform.removesuffix("sim"), "sim" if platform.endswith("sim") else "onboard"
 
 
-__getattr__ = _missing("simpler_setup.platform_info")
+__getattr__ = _missing(__name__)

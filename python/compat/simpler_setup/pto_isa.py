@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Where the headers of the tile ISA are: inside Peal."""
 
-from simpler._peal.missing import missing as _missing
+from peal._unsupported import missing as _missing
 
 PATH = "peal/include/pto"
 
@@ -11,4 +11,4 @@ def ensure_pto_isa_root(commit=None, clone_protocol="ssh", update_if_exists=Fals
     return PATH
 
 
-__getattr__ = _missing("simpler_setup.pto_isa")
+__getattr__ = _missing(__name__)

@@ -6,6 +6,7 @@ import contextlib
 
 import pytest
 from peal import _layers
+from peal._unsupported import Named as _Named, missing as _missing
 
 from ._scenes.cases import MANUAL, Chosen, is_manual_for, is_scene, largest
 from ._scenes.workers import for_scene, make
@@ -105,7 +106,7 @@ def _fits_marks(item, config):
 # ---------------------------------------------------------------------------- fixtures
 
 
-class DevicePool:
+class DevicePool(_Named):
     """The devices that were named, each in use once."""
 
     def __init__(self, ids):
@@ -183,3 +184,6 @@ def pytest_terminal_summary(terminalreporter):
     line = _layers.closing_line()
     if line:
         terminalreporter.write_line(line)
+
+
+__getattr__ = _missing(__name__)

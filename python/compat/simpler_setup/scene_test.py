@@ -7,16 +7,15 @@
 import inspect
 import os
 import sys
-from enum import IntEnum
 
-from simpler._peal.missing import missing as _missing
+from peal._unsupported import NamedEnum as _NamedEnum, missing as _missing
 
 from ._scenes import arguments, callables, cases
 from ._scenes.arguments import Scalar, TaskArgsBuilder, TensorArg  # noqa: F401
 from ._scenes.callables import CallableNamespace  # noqa: F401
 
 
-class SceneTestLevel(IntEnum):
+class SceneTestLevel(_NamedEnum):
     CHIP = 2
     NODE = 3
     NETWORK1 = 4
@@ -88,4 +87,4 @@ def _build_l3_task_args(args, signature, worker=None):
     return arguments.task_args_of(args, signature, worker)
 
 
-__getattr__ = _missing("simpler_setup.scene_test")
+__getattr__ = _missing(__name__)

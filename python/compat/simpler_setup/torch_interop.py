@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Tensors of torch (and arrays of numpy) as arguments of tasks."""
 
+from peal._unsupported import missing as _missing
 from simpler._peal import arrays
-from simpler._peal.missing import missing as _missing
 from simpler.buffer import ContinuousTensor
 
 
@@ -42,4 +42,4 @@ def _expect_plain(tensor):
         raise ValueError("expected a contiguous tensor")
 
 
-__getattr__ = _missing("simpler_setup.torch_interop")
+__getattr__ = _missing(__name__)

@@ -58,7 +58,7 @@ def text():
     words = [
         f"`{cls.__name__}` ({', '.join(cls.__members__)})"
         for cls in vars(enums).values()
-        if inspect.isclass(cls) and issubclass(cls, enums.IntEnum) and cls is not enums.IntEnum
+        if inspect.isclass(cls) and issubclass(cls, enums.NamedEnum) and cls is not enums.NamedEnum
     ]
     statements = sorted(
         name.removeprefix("read_") for name in dir(parser.FunctionParser) if name.startswith("read_") and name[5].isupper()

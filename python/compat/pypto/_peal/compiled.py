@@ -7,6 +7,8 @@ import os
 from pathlib import Path
 
 import peal
+from peal._layers import checked_platform
+from peal._unsupported import Named, unsupported
 
 from . import arrays, nodes
 from .arithmetic import fold, solve
@@ -32,7 +34,7 @@ def _close():
         _workers.popitem()[1].close()
 
 
-class DistributedConfig:
+class DistributedConfig(Named):
     """Which devices a program runs on: device k of the program is device_ids[k]."""
 
     def __init__(self, device_ids=(0,), num_sub_workers=0, runtime="tensormap_and_ringbuffer", aicpu_thread_num=0):
@@ -58,6 +60,8 @@ def compile(program, output_dir=None, *, platform=None, distributed_config=None,
         raise TypeError(f"compile() got an unexpected keyword argument '{sorted(unknown)[0]}'")
     if not isinstance(program, nodes.Program):
         raise TypeError(f"ir.compile takes a program made by @pl.program, found {type(program).__name__}")
+    if platform is not None:
+        checked_platform(platform)
     return DistributedCompiledProgram(program, output_dir, platform, distributed_config or DistributedConfig())
 
 
@@ -67,7 +71,7 @@ IGNORED = set(
 )
 
 
-class DistributedCompiledProgram:
+class DistributedCompiledProgram(Named):
     def __init__(self, program, output_dir, platform, config):
         hosts = program.host()
         if len(hosts) != 1:
@@ -206,7 +210,7 @@ class DistributedCompiledProgram:
 
     @classmethod
     def from_dir(cls, path):
-        raise NotImplementedError("from_dir is not supported by Peal; docs/compatibility.md lists what is")
+        raise NotImplementedError(unsupported("from_dir"))
 
 
 def run(worker, executable, domains, memory):

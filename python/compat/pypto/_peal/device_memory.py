@@ -5,10 +5,12 @@ import ctypes
 
 import numpy
 
+from peal._unsupported import Named
+
 from . import arrays
 
 
-class DeviceTensor:
+class DeviceTensor(Named):
     """A tensor of one device."""
 
     def __init__(self, owner, array, worker_id):
@@ -18,7 +20,7 @@ class DeviceTensor:
     dtype = property(lambda self: self.array.dtype)
 
 
-class StackedDeviceTensor:
+class StackedDeviceTensor(Named):
     """A row of a tensor on each of several devices; it is passed where all rows are."""
 
     def __init__(self, owner, array, worker_ids):

@@ -1,8 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """Element types: names, sizes and codes of the language, and Peal's name for those that it computes with."""
 
+from peal._unsupported import Named
 
-class DataType:
+
+class DataType(Named):
     """An element type. Values are compared and hashed by their code."""
 
     def __init__(self, name, code, bits, text, peal=None, numpy=None):

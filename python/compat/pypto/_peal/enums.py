@@ -1,32 +1,32 @@
 # SPDX-License-Identifier: Apache-2.0
 """Words of the language. The numbers are those that programs may convert them to."""
 
-from enum import IntEnum
+from peal._unsupported import NamedEnum
 
 
-class NotifyOp(IntEnum):
+class NotifyOp(NamedEnum):
     AtomicAdd = 0
     Set = 1
 
 
-class WaitCmp(IntEnum):
+class WaitCmp(NamedEnum):
     Eq = 0
     Ge = 1
 
 
-class AtomicType(IntEnum):
+class AtomicType(NamedEnum):
     None_ = 0
     Add = 1
 
 
-class ReduceOp(IntEnum):
+class ReduceOp(NamedEnum):
     Sum = 0
     Max = 1
     Min = 2
     Prod = 3
 
 
-class FunctionType(IntEnum):
+class FunctionType(NamedEnum):
     Opaque = 0
     Orchestration = 1
     InCore = 2
@@ -38,7 +38,7 @@ class FunctionType(IntEnum):
     Graph = 8
 
 
-class Level(IntEnum):
+class Level(NamedEnum):
     AIV = 0
     AIC = 1
     CORE_GROUP = 2
@@ -58,25 +58,25 @@ class Level(IntEnum):
     CLOS2 = 8
 
 
-class Role(IntEnum):
+class Role(NamedEnum):
     Orchestrator = 0
     SubWorker = 1
 
 
-class ParamDirection(IntEnum):
+class ParamDirection(NamedEnum):
     In = 0
     Out = 1
     InOut = 2
 
 
-class ForKind(IntEnum):
+class ForKind(NamedEnum):
     Sequential = 0
     Parallel = 1
     Unroll = 2
     Pipeline = 3
 
 
-class MemorySpace(IntEnum):
+class MemorySpace(NamedEnum):
     DDR = 0
     Vec = 1
     Mat = 2
@@ -86,7 +86,7 @@ class MemorySpace(IntEnum):
     Bias = 6
 
 
-class ArgDirection(IntEnum):
+class ArgDirection(NamedEnum):
     Input = 0
     Output = 1
     InOut = 2

@@ -6,6 +6,8 @@ import enum
 import operator
 import types
 
+from peal._unsupported import unsupported
+
 from ..language.parser.diagnostics import (
     InvalidOperationError,
     ParserSyntaxError,
@@ -16,7 +18,6 @@ from ..language.parser.diagnostics import (
 from . import dtypes, nodes, registry
 from .enums import Role
 from .ops_local import wider
-from .unsupported import LIST
 
 ARITHMETIC = {
     ast.Add: ("+", operator.add),
@@ -124,9 +125,7 @@ class ExpressionParser:
         try:
             return getattr(base, tree.attr)
         except AttributeError as error:
-            raise InvalidOperationError(
-                f"{name or tree.attr} is not supported by Peal; {LIST} lists what is", self.span(tree)
-            ) from error
+            raise InvalidOperationError(unsupported(name or tree.attr), self.span(tree)) from error
 
     # ---- operators
 
@@ -265,7 +264,7 @@ class ExpressionParser:
             words = name.rsplit(".", 1)
             if words[1] in ("get_byte", "get_bit") and not args:
                 return getattr(self.expression(tree.func.value), words[1])()
-            raise InvalidOperationError(f"{name} is not supported by Peal; {LIST} lists what is", self.span(tree))
+            raise InvalidOperationError(unsupported(name), self.span(tree))
         self.require_place(name, keywords, tree)
         try:
             with registry.at(self.span(tree)), registry.inside(self.function.is_host()):

@@ -4,6 +4,8 @@ program is made, and annotations without a shape take the shapes of what is give
 
 import sys
 
+from peal._unsupported import Named, attribute_error
+
 from . import nodes, parser
 from .annotations import DistributedTensor, Tensor
 from .compiled import DistributedConfig, compile
@@ -11,7 +13,7 @@ from .dtypes import ALL
 from .enums import FunctionType, Level, Role
 
 
-class JitFunction:
+class JitFunction(Named):
     """A function under `@pl.jit` or its like. A host function is compiled, lowered and called."""
 
     def __init__(self, function, kind, level, role, names):
@@ -134,6 +136,9 @@ class _Jit:
     inline = staticmethod(_marker(FunctionType.Inline))
     opaque = staticmethod(_marker(FunctionType.Opaque))
     __call__ = staticmethod(_marker(FunctionType.Orchestration))
+
+    def __getattr__(self, name):
+        raise attribute_error("pl.jit", name)
 
 
 jit = _Jit()

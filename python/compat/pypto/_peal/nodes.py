@@ -3,6 +3,8 @@
 
 import linecache
 
+from peal._unsupported import Named as _Named
+
 from . import dtypes
 from .enums import AtomicType, Level, Role
 
@@ -426,7 +428,7 @@ class ReturnStmt(Stmt):
 # ---------------------------------------------------------------------------- functions
 
 
-class Function:
+class Function(_Named):
     def __init__(self, name, params, param_directions, return_types, body, func_type, level, role, span):
         self.name, self.params, self.param_directions = name, params, param_directions
         self.return_types, self.body, self.func_type = return_types, body, func_type
@@ -448,7 +450,7 @@ class Function:
         return print_function(self)
 
 
-class Program:
+class Program(_Named):
     """What `@pl.program` makes of a class."""
 
     def __init__(self, name, functions, span=None):

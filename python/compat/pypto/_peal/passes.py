@@ -2,6 +2,8 @@
 """Passes over programs: `passes.lower_composite_ops()(program)` is another program. Those that run need none of them: `ir.compile`
 takes a program before and after any."""
 
+from peal._unsupported import Named
+
 from . import nodes
 from .arithmetic import refuse
 from .composites import LowerCompositeOps
@@ -13,7 +15,7 @@ from .visiting import IRVisitor, assert_structural_equal, structural_equal
 _contexts = []
 
 
-class Pass:
+class Pass(Named):
     def __init__(self, name, run):
         self._name, self._run = name, run
 
@@ -35,7 +37,7 @@ class Pass:
         return f"<pass {self._name}>"
 
 
-class VerificationInstrument:
+class VerificationInstrument(Named):
     """After each pass: what the program prints is read again, and is the same program."""
 
     def __init__(self, *modes, **options):
@@ -47,7 +49,7 @@ class VerificationInstrument:
         assert_structural_equal(parse_text(str(program)), program)
 
 
-class PassContext:
+class PassContext(Named):
     def __init__(self, instruments=(), *options, **more):
         self.instruments = list(instruments)
 

@@ -4,12 +4,13 @@
 import time
 
 import peal
+from peal._unsupported import Named
 
 from .compiled import DistributedCompiledProgram
 from .device_memory import Memory, like, plain
 
 
-class DistributedWorker:
+class DistributedWorker(Named):
     def __init__(
         self,
         compiled,
@@ -151,7 +152,7 @@ class DistributedWorker:
         return _Handle(self, compiled)
 
 
-class _Call:
+class _Call(Named):
     """A call that is under way, or over."""
 
     def __init__(self, worker, tasks, domains):
@@ -187,7 +188,7 @@ class _Call:
             raise self._error
 
 
-class _Handle:
+class _Handle(Named):
     def __init__(self, worker, compiled):
         self._worker, self.compiled = worker, compiled
 

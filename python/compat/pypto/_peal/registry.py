@@ -7,8 +7,9 @@ The modules `pypto.language` and `pypto.language.distributed`, the parser and do
 
 from contextlib import contextmanager
 
+from peal._unsupported import attribute_error
+
 from . import dtypes, nodes
-from .unsupported import LIST
 
 OPS = {}  # written name, "pld.system.notify" -> function
 _here = [nodes.Span.unknown()]
@@ -96,7 +97,7 @@ class Namespace:
     def __getattr__(self, name):
         found = OPS.get(f"{self._prefix}.{name}")
         if found is None:
-            raise AttributeError(f"{self._prefix}.{name} is not supported by Peal; {LIST} lists what is")
+            raise attribute_error(self._prefix, name)
         return found
 
     def __dir__(self):

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """`RunConfig`: of its fields Peal reads `platform` and `distributed_config`; the others are accepted."""
 
+from peal._unsupported import Named
+
 ACCEPTED = set(
     "strategy backend_type dump_passes save_kernels save_kernels_dir codegen_only enable_chip_swimlane enable_dump_args enable_pmu "
     "enable_dep_gen enable_scope_stats compile_profiling diagnostic_phase disabled_diagnostics golden_data_dir aicpu_thread_num "
@@ -8,7 +10,7 @@ ACCEPTED = set(
 )
 
 
-class RunConfig:
+class RunConfig(Named):
     def __init__(self, platform="a2a3sim", device_id=0, rtol=1e-5, atol=1e-5, distributed_config=None, **accepted):
         unknown = set(accepted) - ACCEPTED
         if unknown:

@@ -6,9 +6,10 @@ import sys
 import peal
 from peal import _layers
 from peal._peal import prove_hosted
+from peal._unsupported import Named
 
 
-class Verdict:
+class Verdict(Named):
     """What is known of the kernels of one domain: `lines` are those of the user's file that a counterexample is about, `page` is
     where it is drawn. `meaning` is what was proved of the result; None: nothing but the protocol was, which `is_protocol_only` says."""
 

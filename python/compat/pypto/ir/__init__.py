@@ -1,14 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
 """Programs as they were read, and `compile`."""
 
+from peal._unsupported import missing as _missing, unsupported as _unsupported
+
 from .._peal.compiled import compile  # noqa: F401
 from .._peal.enums import ArgDirection, ForKind, FunctionType, Level, MemorySpace, ParamDirection, Role  # noqa: F401
 from .._peal.nodes import *  # noqa: F401,F403
 from .._peal import registry as _registry
 from .._peal.nodes import Op as _Op
 from .._peal.nodes import spelled as _spelled
-from .._peal.unsupported import LIST as _LIST
-from .._peal.unsupported import missing as _missing
 from .._peal.visiting import IRVisitor, assert_structural_equal, structural_equal  # noqa: F401
 
 
@@ -18,7 +18,7 @@ def _written(name):
 
     found = _registry.OPS.get(_spelled(name))
     if found is None:
-        raise ValueError(f"there is no op '{name}'; {_LIST} lists those that are")
+        raise ValueError(_unsupported(f"the op '{name}'"))
     return found
 
 
@@ -39,4 +39,4 @@ def python_print(node):
     return str(node)
 
 
-__getattr__ = _missing("pypto.ir")
+__getattr__ = _missing(__name__)

@@ -6,6 +6,8 @@ Bodies are read, not run: the parser knows the literal names `pl`, `pld` and `se
 
 import sys
 
+from peal._unsupported import missing as _missing
+
 from .._peal import dtypes as _dtypes
 from .._peal import ops_distributed as _ops_distributed  # noqa: F401: fills the registry
 from .._peal import ops_local as _ops_local  # noqa: F401
@@ -15,7 +17,6 @@ from .._peal.annotations import InOut, Out, Scalar, Tensor  # noqa: F401
 from .._peal.dtypes import DataType  # noqa: F401
 from .._peal.enums import AtomicType, ForKind, FunctionType, Level, MemorySpace, Role  # noqa: F401
 from .._peal.nodes import DynVar as dynamic
-from .._peal.unsupported import missing as _missing
 
 for _dtype in _dtypes.ALL:
     globals()[_dtype.name] = _dtype
@@ -75,6 +76,7 @@ def _only_in_bodies(name):
 for _name in ("range", "parallel", "unroll", "yield_"):
     globals()[_name] = _only_in_bodies(_name)
 
+_missing_here = _missing(__name__, "pl")
 
 
 def __getattr__(name):
@@ -83,4 +85,4 @@ def __getattr__(name):
 
         globals()["jit"] = jit
         return jit
-    return _missing("pl")(name)
+    return _missing_here(name)

@@ -3,13 +3,15 @@
 
 import itertools
 
+from peal._unsupported import Named
+
 from ..buffer import AddressSpace, BackendKind, Buffer
 from ..task_interface import ChipDomainContext
 
 _numbers = itertools.count(1)
 
 
-class DomainHandle:
+class DomainHandle(Named):
     """A domain; `handle[worker_id]` is what one chip knows of it."""
 
     def __init__(self, orch, name, workers, window_size, buffers):

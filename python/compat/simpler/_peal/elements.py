@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """Types of elements."""
 
-from enum import IntEnum
+from peal._unsupported import NamedEnum
 
 
-class DataType(IntEnum):
+class DataType(NamedEnum):
     FLOAT32 = 0
     FLOAT16 = 1
     INT32 = 2

@@ -4,6 +4,7 @@
 from contextlib import contextmanager
 
 import peal
+from peal._unsupported import Named
 
 from ..buffer import AddressSpace, BackendKind, Buffer, ContinuousTensor, Tensor
 from ..task_interface import TaskArgs
@@ -13,7 +14,7 @@ from .elements import element
 from .tensors import lowered, range_of
 
 
-class Orchestrator:
+class Orchestrator(Named):
     def __init__(self, worker):
         self._worker, self._driver, self._chips = worker, worker._driver, worker._chip_count()
         self._domains, self._keeps, self._is_over, self._has_submitted = [], [], False, False
@@ -168,7 +169,7 @@ class Orchestrator:
             handle._free()
 
 
-class SubArgs(list):
+class SubArgs(Named, list):
     """What a Python function is given: views of its tensors, and scalars."""
 
     def __init__(self, args):
@@ -186,7 +187,7 @@ class SubArgs(list):
         return self._scalars[i]
 
 
-class SubTensor:
+class SubTensor(Named):
     def __init__(self, tensor):
         if isinstance(tensor, ContinuousTensor):
             is_device, read_only, strides = tensor.child_memory, False, None

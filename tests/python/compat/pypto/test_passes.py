@@ -278,5 +278,5 @@ def test_calls_are_made_by_name():
     assert call.kwargs == {"op": pld.NotifyOp.Set} and call.args[2].elements == [1, 0]
     with pytest.raises(ValueError, match="offsets rank 1"):
         core.create_op_call("pld.system.notify", [window, 0, [1], 1], {"op": pld.NotifyOp.Set})
-    with pytest.raises(ValueError, match="there is no op 'pld.system.ring'"):
+    with pytest.raises(ValueError, match="the op 'pld.system.ring' is not supported by Peal; docs/compatibility.md lists what is"):
         core.get_op("pld.system.ring")

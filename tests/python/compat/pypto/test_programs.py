@@ -239,6 +239,11 @@ def test_a_buffer_that_no_dispatch_uses(tmp_path):
         source.compile(2, 4)
 
 
+def test_a_platform_that_there_is_not_is_refused():
+    with pytest.raises(ValueError, match="^platform: expected a2a3, a2a3sim, a5, a5sim, found 'b3'$"):
+        ir.compile(programs.mesh_allreduce(2), platform="b3", distributed_config=DistributedConfig(device_ids=[0, 1]))
+
+
 def test_kernels_that_read_data_to_decide_are_refused_with_a_sentence(tmp_path):
     body = """
     for i in pl.range(pl.cast(pl.read(x, [0, 0]), pl.INDEX)):

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """What is wrong with a program, and where in the user's file."""
 
+from peal._unsupported import missing as _missing
+
 
 class ParserError(Exception):
     """`str()` has the place, the sentence, the line with a caret, and a hint where one helps."""
@@ -43,3 +45,6 @@ class InvalidOperationError(ParserError):
 
 class ScopeIsolationError(ParserError):
     pass
+
+
+__getattr__ = _missing(__name__)
