@@ -222,7 +222,7 @@ TEST_F(DriverTest, SaysWhatIsNotProved) {
     const std::string error = pto::error_of(folder_, [&] { run(strict); });
     EXPECT_THAT(error, HasSubstr("rotate on 2 ranks is not proved: data race: "));
     EXPECT_THAT(error, HasSubstr(fmt::format("line {}", pto::kBodyLine + 11)));
-    EXPECT_THAT(error, HasSubstr(fmt::format("kernel.cpp:{}: ", pto::kBodyLine + 11)));
+    EXPECT_THAT(error, HasSubstr(fmt::format("\n      rotate.cpp:{}: ", pto::kBodyLine + 11)));
     EXPECT_THAT(error, HasSubstr("  the counterexample: pages/"));
     EXPECT_EQ(strict.summary().refuted, 1);
     EXPECT_EQ(pto::error_of(folder_, [&] { run(strict); }), error);  // each time
