@@ -86,7 +86,7 @@ TEST(PealInput, ThatIsTooLargeANumberIsTold) {
     const TemporaryFile file("plan.json", "{\"format\": \"peal-plans\", \"version\": 1e999}");
     const Ran ran = peal({"check", file.path()});
     EXPECT_EQ(ran.exit_code, 2);
-    EXPECT_EQ(ran.err, "not JSON: number overflow parsing '1e999'\n");
+    EXPECT_EQ(ran.err, file.path() + ": not JSON: number overflow parsing '1e999'\n");
 }
 
 TEST(PealInput, ThatNeverEndsIsNotRead) {
