@@ -75,7 +75,7 @@ if(PEAL_TESTS)
     target_include_directories(test_support PRIVATE ${PROJECT_SOURCE_DIR}/tests)
     target_link_libraries(test_support PRIVATE peal_options)
     if(PEAL_SANITIZE) # g++ 12 sees uninitialised values in std::regex under the sanitizers
-        target_compile_options(test_support PRIVATE -Wno-maybe-uninitialized -Wno-array-bounds)
+        target_compile_options(test_support PRIVATE -Wno-maybe-uninitialized)
     endif()
 endif()
 
@@ -91,8 +91,8 @@ function(peal_test target)
     # of the copies of an inline function a program has the first, which is that of the test.
     target_compile_options(${target} PRIVATE $<$<CONFIG:Release>:-Og>)
     peal_precompile(${target} tests <gtest/gtest.h> <gmock/gmock.h>)
-    if(PEAL_SANITIZE) # g++ 12 sees uninitialised values, and accesses out of bounds, where there are none
-        target_compile_options(${target} PRIVATE -Wno-maybe-uninitialized -Wno-array-bounds)
+    if(PEAL_SANITIZE) # g++ 12 sees uninitialised values where there are none
+        target_compile_options(${target} PRIVATE -Wno-maybe-uninitialized)
     endif()
     # What an earlier build has proved is no proof of this one: tests that want a store bring it.
     set(environment "PEAL_CACHE=${PROJECT_BINARY_DIR}/kernels;PEAL_PROOFS=off")

@@ -217,8 +217,8 @@ std::unique_ptr<Routine> make_routine(const Shape& shape, const Table& table, in
 
 const RoutinePtr& Routines::make(const Shape& shape) {
     RoutinePtr routine = make_routine(shape, *table_, rank_, nranks_, limits_, hosts_);
-    engine::record_run(routine->plan);
     engine::record_compiled(nranks_, engine::CallOrder::free, routine->collective);
+    engine::record_run(routine->plan);  // second: a rank that is killed between leaves no run alone
     if (count_ >= kMost) forget();
     if (2 * (count_ + 1) > slots_.size()) grow();
     ++count_;

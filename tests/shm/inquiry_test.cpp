@@ -31,7 +31,9 @@ TEST(Inquiry, ALongAnswerIsCut) {
     const auto world = World::create(1);
     const std::uint32_t inquiry = ask(*world);
     answer(*world, 0, std::string(5000, 'x'));
-    EXPECT_EQ(answer_of(*world, 0, inquiry), std::string(1017, 'x') + "...");
+    std::string cut(1017, 'x');
+    cut += "...";
+    EXPECT_EQ(answer_of(*world, 0, inquiry), cut);
 }
 
 TEST(Inquiry, SaysOfEveryRankWhereItStands) {
