@@ -111,16 +111,16 @@ TEST(MessageMismatch, OfTypeIsToldToAll) {
 
 // The message before was right, and its sender has gone on.
 TEST(MessageMismatch, IsToldAlsoIfItWasStarted) {
-    std::vector<double> one(1), two(2);
+    std::vector<double> sent(1), received(1), longer(2);
     EXPECT_THAT(told_to_three(
                     [&](Communicator& comm) {
-                        Pending right = comm.start_send(one, 1);
-                        Pending wrong = comm.start_send(one, 1);
+                        Pending right = comm.start_send(sent, 1);
+                        Pending wrong = comm.start_send(sent, 1);
                         comm.barrier();
                     },
                     [&](Communicator& comm) {
-                        comm.recv(one, 0);
-                        Pending pending = comm.start_recv(two, 0);
+                        comm.recv(received, 0);
+                        Pending pending = comm.start_recv(longer, 0);
                         comm.barrier();
                     }),
                 Each("the ranks made different calls:\n  rank 0: send of 1 f64 to rank 1\n"
