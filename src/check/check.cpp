@@ -202,8 +202,11 @@ void run(const std::vector<CheckStage>& stages, const CheckOptions& options, Met
 
 void note_work(const Meter& meter, CheckReport& report) {
     const bool linear = report.method == CheckMethod::linear;
-    if (linear) report.events = meter.progress().events;
-    if (!linear) report.states = meter.progress().states;
+    if (linear) {
+        report.events = meter.progress().events;
+    } else {
+        report.states = meter.progress().states;
+    }
     report.memory_bytes = meter.progress().memory_bytes;
 }
 

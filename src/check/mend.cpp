@@ -31,22 +31,26 @@ struct Ringer {
 class Circle {
 public:
     Circle(const std::vector<Step>& waiting, const std::vector<CheckStage>& stages)
-        : waiting_(waiting), stages_(stages) {
-        for (std::size_t who = 0; who < waiting.size(); ++who) ringers_.push_back(find_ringer(who));
-    }
+        : waiting_(waiting), stages_(stages) {}
 
     std::string text() const {
-        std::vector<std::size_t> path;
+        std::vector<Link> path;
         for (std::size_t at = 0;;) {
-            const auto seen = std::find(path.begin(), path.end(), at);
+            const auto seen = std::find_if(path.begin(), path.end(),
+                                           [&](const Link& link) { return link.who == at; });
             if (seen != path.end()) return lines({seen, path.end()});
-            path.push_back(at);
-            if (!ringers_[at]) return lines({at});
-            at = ringers_[at]->who;
+            path.push_back({at, find_ringer(at)});
+            if (!path.back().ringer) return lines({path.back()});
+            at = path.back().ringer->who;
         }
     }
 
 private:
+    struct Link {
+        std::size_t who;
+        std::optional<Ringer> ringer;
+    };
+
     // Of those who would ring in the same call one is better than who would in a later one, and
     // anybody is better than the one who waits.
     std::optional<Ringer> find_ringer(std::size_t who) const {
@@ -123,15 +127,14 @@ private:
                                static_cast<std::size_t>(waiting_[at].index));
     }
 
-    std::string lines(const std::vector<std::size_t>& path) const {
+    std::string lines(const std::vector<Link>& path) const {
         std::string text;
-        for (const std::size_t at : path) {
+        for (const auto& [at, ringer] : path) {
             const Plan& plan = plan_of(waiting_[at], stages_);
             const Instruction& wait = instruction_of(waiting_[at], stages_);
             const std::string place = plan::place_text(wait, plan);
             text += fmt::format("  {} at `{}`{}", who(at), plan::report_text(wait, plan),
                                 place.empty() ? "" : fmt::format(" ({})", place));
-            const std::optional<Ringer>& ringer = ringers_[at];
             if (!ringer) return text + " waits, and nobody is left to ring\n";
             const Plan& other = plan_of(waiting_[ringer->who], stages_);
             const std::string rung = plan::place_text(*ringer->notify, other);
@@ -145,7 +148,6 @@ private:
 
     const std::vector<Step>& waiting_;
     const std::vector<CheckStage>& stages_;
-    std::vector<std::optional<Ringer>> ringers_;  // of each who waits
 };
 
 // ---------------------------------------------------------------------------- what would mend it
