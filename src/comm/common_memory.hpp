@@ -20,6 +20,13 @@ constexpr std::uint64_t whole_pages(std::uint64_t bytes) {
     return (bytes + kPage - 1) / kPage * kPage;
 }
 
+// The counts of a call as text, and the word that stands for them in its stamp. They may be written
+// over while they are read: then the word has changed.
+struct CountsText {
+    std::atomic<std::uint64_t> word = 0;  // 0: none yet
+    std::atomic<char> text[240] = {};     // to its end, or to a 0
+};
+
 // What everybody may know of one member. Written by that member alone.
 struct alignas(kCacheLineBytes) Member {
     std::atomic<bool> has_left = false;
@@ -30,6 +37,9 @@ struct alignas(kCacheLineBytes) Member {
     // From where it calls: src/comm/sites.hpp.
     static constexpr std::uint32_t kSites = 96;
     SharedText<kCacheLineBytes> sites[kSites];
+    // Of its latest calls with counts: src/comm/told_counts.hpp.
+    static constexpr std::size_t kCounts = 7;
+    CountsText counts[kCounts];
 };
 
 // How the communicator came to be broken; changes once. Whoever notices first tells it for all.

@@ -13,6 +13,7 @@
 
 #include "comm/settings.hpp"
 #include "comm/sites.hpp"
+#include "comm/told_counts.hpp"
 #include "engine/standing.hpp"
 #include "shm/deadline.hpp"
 #include "shm/inquiry.hpp"
@@ -437,7 +438,8 @@ std::string Diagnosis::own_call() const {
 }
 
 std::string Diagnosis::text_of(const Stamp& stamp, int member) const {
-    if (!members_.are_pair()) return describe(stamp);
+    if (!members_.are_pair())
+        return describe(stamp, told_counts(members_.record_of(member), stamp));
     return describe_message(stamp, member == 0, members_.name_of(1 - member));
 }
 

@@ -17,6 +17,7 @@
 #include "comm/request.hpp"
 #include "comm/routine.hpp"
 #include "comm/sites.hpp"
+#include "comm/told_counts.hpp"
 #include "peal/communicator_calls.hpp"
 #include "shm/world.hpp"
 
@@ -50,6 +51,7 @@ public:
     ReadyCall ready(const Call& call, CallSite at) {
         RoutinePtr routine = routine_of(call);
         const Request request = request_of(call, at, *routine);
+        told_counts_.tell(routine->shape);
         return {std::move(routine), request};
     }
     std::uint32_t site(CallSite at) { return sites_.number_of(at); }
@@ -128,6 +130,7 @@ private:
     std::shared_ptr<const Table> table_;
     Routines routines_;
     Sites sites_;
+    ToldCounts told_counts_;
     std::unique_ptr<FarPairs> far_pairs_;
     UnderWay under_way_;
     std::array<Remembered, kRemembered> remembered_;

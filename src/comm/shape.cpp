@@ -106,7 +106,14 @@ std::string describe_message(const Stamp& stamp, bool sends, int peer) {
                        name(element), sends ? "to" : "from", peer);
 }
 
-std::string describe(const Stamp& stamp) {
+std::uint64_t counts_word(const Stamp& stamp) {
+    const std::uint64_t tag = bits(stamp.call, kTagShift, kTagBits);
+    const bool is_collective = tag >= 1 && tag <= kCollectives.size();
+    if (!is_collective || !facts_of(static_cast<CollectiveKind>(tag - 1)).is_counted()) return 0;
+    return stamp.call & kMaxCount;
+}
+
+std::string describe(const Stamp& stamp, std::string_view counts) {
     const std::uint64_t tag = bits(stamp.call, kTagShift, kTagBits);
     const std::uint64_t count = stamp.call & kMaxCount;
     if (tag == kAffairTag) return describe_affair(stamp.call);
@@ -119,7 +126,8 @@ std::string describe(const Stamp& stamp) {
     const auto element = static_cast<Element>(bits(stamp.call, kElementShift, 4));
     std::string text(name(kind));
     if (facts_of(kind).is_counted()) {
-        text += fmt::format(" of {}, counts {:011x}", name(element), count);
+        text += fmt::format(" of {}, counts {}", name(element),
+                            counts.empty() ? fmt::format("{:011x}", count) : counts);
     } else {
         text += fmt::format(" of {} {}", count, name(element));
     }

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "peal/collective.hpp"
@@ -55,8 +56,11 @@ Stamp kernel_stamp(std::uint64_t identity, std::uint64_t windows);
 enum class SyncReason : std::uint8_t { meeting, window, split };
 Stamp sync_stamp(SyncReason reason, std::uint64_t detail);
 
-// "allreduce of 1024 f32, sum"
-std::string describe(const Stamp& stamp);
+// "allreduce of 1024 f32, sum". `counts` are those of the call; without them it is the word that
+// stands for them.
+std::string describe(const Stamp& stamp, std::string_view counts = {});
+// That word; 0 where a call has none.
+std::uint64_t counts_word(const Stamp& stamp);
 
 // Of a message, the same on both sides.
 Stamp message_stamp(Element element, std::uint64_t count);
