@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Peal as a contender, under `peal launch`. `private` buffers lie anywhere; `windows` lie in
-// symmetric memory, where the result replaces the input.
+// Peal as a contender, under `peal launch`. `private` buffers lie anywhere, as those of the others
+// do; `unaligned` ones begin one element behind a page; `windows` lie in symmetric memory, where
+// the result replaces the input.
 #include <memory>
 #include <span>
 #include <stdexcept>
@@ -77,6 +78,14 @@ Operation PrivateContender::bind(const Job& job) {
     }
 }
 
+class UnalignedContender final : public PrivateContender {
+public:
+    std::shared_ptr<float[]> memory(std::size_t count) override {
+        const std::shared_ptr<float[]> whole = PrivateContender::memory(count + 1);
+        return {whole, whole.get() + 1};
+    }
+};
+
 class WindowsContender final : public PrivateContender {
 public:
     bool in_place() const override { return true; }
@@ -96,16 +105,19 @@ private:
 };
 
 int run(const std::string& directory, const std::string& buffers) {
+    std::unique_ptr<Contender> contender;
     if (buffers == "windows") {
-        WindowsContender contender;
-        return serve(contender, directory);
+        contender = std::make_unique<WindowsContender>();
+    } else if (buffers == "unaligned") {
+        contender = std::make_unique<UnalignedContender>();
+    } else {
+        contender = std::make_unique<PrivateContender>();
     }
-    PrivateContender contender;
-    return serve(contender, directory);
+    return serve(*contender, directory);
 }
 
 }  // namespace
 }  // namespace peal::bench
 
-// peal_contender DIRECTORY private|windows
+// peal_contender DIRECTORY private|unaligned|windows
 int main(int argc, char** argv) { return argc == 3 ? peal::bench::run(argv[1], argv[2]) : 2; }

@@ -48,4 +48,16 @@ std::optional<double> allreduce_bound_us(const Results& results, std::size_t byt
            *resident * static_cast<double>(bytes) / static_cast<double>(kCacheResident);
 }
 
+std::optional<double> copying_bound_us(const Results& results, Task task, std::size_t bytes,
+                                       State state) {
+    const auto copy = copy_us(results, bytes, state);
+    if (!copy) return std::nullopt;
+    switch (task) {
+        case Task::allgather: return 2 * *copy;
+        case Task::broadcast: return *copy / 2;
+        case Task::all_to_all: return *copy;
+        default: return std::nullopt;
+    }
+}
+
 }  // namespace peal::bench

@@ -27,4 +27,8 @@ std::optional<double> allreduce_bound_us(const Results& results, std::size_t byt
 std::optional<double> window_allreduce_bound_us(const Results& results, std::size_t bytes,
                                                 State state);
 
+// What an allgather, a broadcast or an all_to_all of two ranks must copy, on both cores at once.
+std::optional<double> copying_bound_us(const Results& results, Task task, std::size_t bytes,
+                                       State state);
+
 }  // namespace peal::bench

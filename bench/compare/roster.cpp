@@ -83,6 +83,7 @@ std::vector<Entry> entries_here(const std::string& peal) {
     return {
         ours(peal, "peal", "private", {}),
         ours(peal, "peal-windows", "windows", {}),
+        ours(peal, "peal-unaligned", "unaligned", {}),
         open_mpi("openmpi", {}, {}),
         open_mpi("openmpi-ucx", {"UCX_TLS=posix,self", "UCX_POSIX_SEG_SIZE=60000"}, kOverUcx),
         open_mpi("openmpi-ring", {"GLIBC_TUNABLES=glibc.malloc.hugetlb=1"}, ring),
@@ -159,14 +160,20 @@ std::vector<Entry> roster(const std::string& programs, const std::string& peal,
     return present;
 }
 
-std::vector<std::string> ways(const Entry& entry, Task task, std::size_t bytes) {
+std::vector<std::string> ways(const Entry& entry, const Point& point) {
+    const Task task = point.task;
     if (is_limit(task) != (entry.team == Team::limits)) return {};
     if (task == Task::copy || task == Task::add) return {"cached", "bypass"};
     if (task == Task::tcp || task == Task::tcp_both) return {"whole", "pieces"};
-    if (entry.family == "Gloo") return gloo_ways(task, bytes);
+    if (entry.family == "Gloo") return gloo_ways(task, point.bytes);
     if (entry.team == Team::peers && task == Task::reduce_scatter) return {"block", "vector"};
     if (entry.team == Team::peers && task == Task::neighbours) return {"requests", "topology"};
     if (entry.name == "peal-windows" && task != Task::allreduce) return {};
+    if (entry.name == "peal-unaligned") {  // compared with ours alone
+        const bool is_compared = point.nranks == 2 && !point.cold && point.noise == 0 &&
+                                 point.bytes > 0 && !is_further(task);
+        return is_compared ? Words{"-"} : Words{};
+    }
     return {"-"};
 }
 

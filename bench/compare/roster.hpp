@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "task.hpp"
+#include "point.hpp"
 
 namespace peal::bench {
 
@@ -33,7 +33,7 @@ std::vector<Entry> roster(const std::string& programs, const std::string& peal,
 
 // The ways in which an entry does a task: more than one where it is not known which is best. Empty
 // if it does not do it.
-std::vector<std::string> ways(const Entry& entry, Task task, std::size_t bytes);
+std::vector<std::string> ways(const Entry& entry, const Point& point);
 
 // The command that starts the entry, or its rank if it has no launcher.
 std::vector<std::string> command(const Entry& entry, const std::string& directory, int rank,

@@ -113,7 +113,7 @@ State Season::look(const Point& point) { return point.noise > 0 ? State::near : 
 std::vector<Lane> Season::lanes_of(const Point& point) const {
     std::vector<Lane> lanes;
     for (const Entry& entry : entries_) {
-        for (const std::string& way : ways(entry, point.task, point.bytes)) {
+        for (const std::string& way : ways(entry, point)) {
             if (crews_->is_willing(entry, way, point))
                 lanes.push_back({&entry, way, {}, false, false});
         }

@@ -51,7 +51,6 @@ public:
     ReadyCall ready(const Call& call, CallSite at) {
         RoutinePtr routine = routine_of(call);
         const Request request = request_of(call, at, *routine);
-        told_counts_.tell(routine->shape);
         return {std::move(routine), request};
     }
     std::uint32_t site(CallSite at) { return sites_.number_of(at); }

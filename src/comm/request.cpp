@@ -152,6 +152,7 @@ Request Group::request_of(const Call& call, CallSite at, const Routine& routine)
     request.site = site(at);
     request.routine = &routine;
     request.stamp = stamp_of(routine.shape);
+    told_counts_.tell(routine.shape);
     const Placement placement = routine.shape.placement;
     if (!facts_of(call.kind).has_data()) return request;
     if (placement == Placement::window) {
