@@ -162,7 +162,7 @@ TEST(DifferentCalls, InCountsThatAreLong) {
         all += std::string(row == 0 ? "" : " ") + "[1000 1000 1000 1000 1000 1000 1000 1000]";
     }
     const std::string line = "all_to_all_v of f32, counts " + all.substr(0, kKept - 3) + "...\n";
-    EXPECT_THAT(messages, Each(testing::HasSubstr("\n  rank 0: " + line + "  rank 1: " + line)));
+    EXPECT_THAT(messages, Each(testing::HasSubstr(line)));  // of who has called by then
 }
 
 TEST(DifferentCalls, InAWindowAndInPrivateMemory) {
