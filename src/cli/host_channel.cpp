@@ -55,7 +55,9 @@ HostChannel::HostChannel()
     fcntl(input_in_.get(), F_SETFL, O_NONBLOCK);
 }
 
-HostChannel::~HostChannel() {
+HostChannel::~HostChannel() { stop(); }
+
+void HostChannel::stop() {
     if (!thread_.joinable()) return;
     {
         const std::lock_guard lock(mutex_);
@@ -101,7 +103,10 @@ int HostChannel::say_output(int to, std::string_view text) {
     return 0;  // a launcher that is gone ends everything by itself
 }
 
-void HostChannel::await_end() { hosts::wait_for(gone_.get(), POLLIN, Clock::time_point::max()); }
+void HostChannel::await_end() {
+    hosts::wait_for(gone_.get(), POLLIN, Clock::time_point::max());
+    stop();
+}
 
 void HostChannel::hear() {
     for (;;) {

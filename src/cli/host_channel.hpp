@@ -41,7 +41,8 @@ public:
     void say(const HostWord& word);
     // The same, and waits while the launcher is slow, so that whoever talks much waits, too.
     int say_output(int to, std::string_view text);
-    // Returns when the launcher has gone.
+    // Returns when the launcher has gone. What it said until then has been heard: nothing is, from
+    // then on.
     void await_end();
 
     // Can be read once the launcher has gone.
@@ -50,6 +51,7 @@ public:
     int input_descriptor() const { return input_out_.get(); }
 
 private:
+    void stop();
     void hear();
     void look_once();
     void take(const HostWord& word);
