@@ -183,7 +183,7 @@ private:
         const DomainState::Window& window = domain->windows[Inside::index(*argument_window)];
         expect_domain(member, buffer, *domain);
         const bool as_signals = Inside::is_as_signals(*argument_window);
-        expect_window(member, buffer, as_signals ? words_of(window) : window);
+        expect_window(member, buffer, as_signals ? words_of(window) : window.spec, window.bytes);
         if (m == 0) add_window_access(member, buffer, *domain, window, as_signals);
         if (buffer.kind == BufferKind::signal) {
             task_->signals.push_back({m, b, domain.get(), Inside::index(*argument_window)});
@@ -211,17 +211,18 @@ private:
                fmt::format("{}, which has {}", found(), fmt::join(domain.ranks, ", ")));
     }
 
-    static DomainState::Window words_of(DomainState::Window window) {
-        window.spec.shape.clear();
-        window.spec.element = Element::i32;
-        window.spec.cell_stride = bytes_of(Element::i32);
-        window.spec.cells = window.bytes / window.spec.cell_stride;
-        return window;
+    // The window itself is not copied: its generations are the scheduler's.
+    static WindowSpec words_of(const DomainState::Window& window) {
+        WindowSpec spec = window.spec;
+        spec.shape.clear();
+        spec.element = Element::i32;
+        spec.cell_stride = bytes_of(Element::i32);
+        spec.cells = window.bytes / spec.cell_stride;
+        return spec;
     }
 
-    void expect_window(const TaskMember& member, const Buffer& buffer,
-                       const DomainState::Window& window) const {
-        const WindowSpec& spec = window.spec;
+    void expect_window(const TaskMember& member, const Buffer& buffer, const WindowSpec& spec,
+                       std::uint64_t bytes) const {
         const bool has_signals = spec.cells > 0;
         const std::string text = has_signals
                                      ? fmt::format("{} signals of {}, {} bytes apart", spec.cells,
@@ -230,7 +231,7 @@ private:
         expect_fit(
             member, buffer, true,
             {.kind = has_signals ? engine::Offer::Kind::signals : engine::Offer::Kind::window,
-             .bytes = window.bytes,
+             .bytes = bytes,
              .element = spec.element,
              .cells = spec.cells,
              .cell_stride = spec.cell_stride,
