@@ -21,10 +21,6 @@ namespace {
 // What a clobber leaves: a NaN of every floating type, and no integer that anybody relies on.
 constexpr int kAnything = 0xff;
 
-kernels::Stores stores_of(const Op& op) {
-    return op.streams ? kernels::Stores::bypass : kernels::Stores::cached;
-}
-
 template <class Integer>
 std::string_view type_name() {
     return name(sizeof(Integer) == sizeof(std::int64_t) ? Element::i64 : Element::i32);
@@ -46,8 +42,8 @@ void add_unnamed_memory(const Plan& plan, std::byte* tiles, std::vector<BoundBuf
 void Core::carry_out_rest(const Op& op) {
     switch (op.code) {
         case Opcode::copy:
-            kernels::copy_bytes(address(op.dst), address(op.src), op.bytes, stores_of(op));
-            has_streamed_ |= op.streams;
+            kernels::copy_bytes(address(op.dst), address(op.src), op.bytes, op.stores);
+            has_streamed_ |= op.stores == kernels::Stores::bypass;
             break;
         case Opcode::accumulate:
             kernels::accumulate(op.element, address(op.dst), address(op.src), op.count);
@@ -87,8 +83,8 @@ void Core::reduce(const Op& op) {
     const Address* const places = tape_->sources.data() + op.first_source;
     for (std::uint32_t i = 0; i < op.source_count; ++i) sources[i] = address(places[i]);
     kernels::reduce(op.element, op.reduce, address(op.dst), {sources, op.source_count}, op.count,
-                    stores_of(op));
-    has_streamed_ |= op.streams;
+                    op.stores);
+    has_streamed_ |= op.stores == kernels::Stores::bypass;
 }
 
 std::uint64_t source_bytes(const Op& op) {

@@ -176,11 +176,16 @@ private:
         op.code = code;
         op.dst = place(dst);
         op.bytes = dst.length;
-        op.streams = dst.length >= kSmallestStream && is_private(dst) && exceeds_caches_;
+        op.stores = stores_to(dst);
         return op;
     }
+    kernels::Stores stores_to(const Range& dst) const {
+        if (dst.buffer == kTile) return kernels::Stores::cached;
+        if (!is_private(dst)) return kernels::Stores::shared;
+        const bool bypasses = exceeds_caches_ && dst.length >= kSmallestStream;
+        return bypasses ? kernels::Stores::bypass : kernels::Stores::cached;
+    }
     bool is_private(const Range& range) const {
-        if (range.buffer == kTile) return false;
         return reaches_ || plan_.buffers[range.buffer].kind == BufferKind::argument;
     }
     Op signal(Opcode code, const Cell& cell, const Value& value) const {

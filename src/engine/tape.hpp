@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "engine/kernels/kernels.hpp"
 #include "peal/plan.hpp"
 
 namespace peal::engine {
@@ -56,9 +57,9 @@ struct Op {
     ReduceOp reduce = ReduceOp::sum;
     MapOp map = MapOp::fill;
     Compare compare = Compare::ge;
-    bool streams = false;  // the result is too large to be read again soon: bypass the caches
-    Address dst;           // also the cell
-    Address src;           // of what has one source
+    kernels::Stores stores = kernels::Stores::cached;
+    Address dst;  // also the cell
+    Address src;  // of what has one source
     std::uint64_t bytes = 0;
     std::uint64_t count = 0;  // elements
     double scalar = 0;

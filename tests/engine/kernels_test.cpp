@@ -278,13 +278,17 @@ TEST(Scalar, IntegerScalarsTruncateAndSaturate) {
     EXPECT_EQ(scalar::u64_from_scalar(std::nan("")), 0);
 }
 
+constexpr std::array kAllStores = {kernels::Stores::cached, kernels::Stores::shared,
+                                   kernels::Stores::bypass};
+
 // Whole vectors, ends that are none, and not a byte beside them.
-TEST(Copy, TakesAnyLengthAndAlignmentWithEitherStore) {
-    Bytes from(9000);
+TEST(Copy, TakesAnyLengthAndAlignmentWithAnyStore) {
+    Bytes from(50000);
     for (std::size_t i = 0; i < from.size(); ++i) from[i] = static_cast<std::byte>(i * 7 + i / 251);
     on_every_target([&] {
-        for (const kernels::Stores stores : {kernels::Stores::cached, kernels::Stores::bypass}) {
-            for (const std::size_t bytes : {0, 1, 31, 64, 127, 511, 512, 513, 4096, 8191}) {
+        for (const kernels::Stores stores : kAllStores) {
+            for (const std::size_t bytes :
+                 {0, 1, 31, 64, 127, 511, 512, 513, 2047, 2048, 4096, 8191, 32768, 40001}) {
                 for (const std::size_t shift : {0, 1, 17, 32, 63}) {
                     Bytes to(bytes + 2 * 64, std::byte{0xee});
                     kernels::copy_bytes(to.data() + shift, from.data() + shift / 2, bytes, stores);
@@ -299,19 +303,22 @@ TEST(Copy, TakesAnyLengthAndAlignmentWithEitherStore) {
     });
 }
 
-TEST(Reduce, GivesTheSameBitsWhenItBypassesTheCaches) {
-    std::vector<float> a(5003), b(a.size()), cached(a.size()), streamed(a.size() + 3);
+TEST(Reduce, GivesTheSameBitsHoweverItStores) {
+    std::vector<float> a(5003), b(a.size()), expected(a.size()), found(a.size() + 3);
     for (std::size_t i = 0; i < a.size(); ++i) {
         a[i] = static_cast<float>(i) * 0.37F;
         b[i] = 1.0F / static_cast<float>(i + 1);
     }
     const std::array<const void*, 2> sources = {a.data(), b.data()};
     on_every_target([&] {
-        kernels::reduce(Element::f32, ReduceOp::sum, cached.data(), sources, a.size());
-        kernels::reduce(Element::f32, ReduceOp::sum, streamed.data() + 3, sources, a.size(),
-                        kernels::Stores::bypass);
-        kernels::fence_streams();
-        EXPECT_TRUE(std::equal(cached.begin(), cached.end(), streamed.begin() + 3));
+        kernels::reduce(Element::f32, ReduceOp::sum, expected.data(), sources, a.size());
+        for (const kernels::Stores stores : kAllStores) {
+            std::fill(found.begin(), found.end(), 0.0F);
+            kernels::reduce(Element::f32, ReduceOp::sum, found.data() + 3, sources, a.size(),
+                            stores);
+            kernels::fence_streams();
+            EXPECT_TRUE(std::equal(expected.begin(), expected.end(), found.begin() + 3));
+        }
     });
 }
 

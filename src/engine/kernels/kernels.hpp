@@ -26,9 +26,13 @@
 
 namespace peal::engine::kernels {
 
-// Where results go. `bypass` is for results that nobody reads soon: they do not pass through the
-// caches, and fence_streams() must follow before others are told of them.
-enum class Stores : std::uint8_t { cached, bypass };
+// Where results go.
+enum class Stores : std::uint8_t {
+    cached,  // to memory of this core's own
+    shared,  // to memory that other cores read: they have its lines
+    bypass,  // to where nobody reads them soon: they do not pass through the caches, and
+             // fence_streams() must follow before others are told of them
+};
 
 // A few bytes cost more to hand to a function than to copy.
 inline constexpr std::size_t kFewBytes = 32;
