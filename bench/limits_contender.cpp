@@ -41,9 +41,13 @@ void LimitsContender::hand_off() {
     }
 }
 
+engine::kernels::Stores stores_called(std::string_view way) {
+    using engine::kernels::Stores;
+    return way == "bypass" ? Stores::bypass : way == "distant" ? Stores::distant : Stores::cached;
+}
+
 Operation LimitsContender::bind(const Job& job) {
-    const auto stores =
-        job.way == "bypass" ? engine::kernels::Stores::bypass : engine::kernels::Stores::cached;
+    const engine::kernels::Stores stores = stores_called(job.way);
     const float* in = job.input;
     float* out = job.output;
     const std::size_t count = job.shape.block;

@@ -13,7 +13,7 @@ namespace peal::bench {
 // A cache line from one process to another.
 std::optional<double> handoff_us(const Results& results, State state);
 
-// Both cores at once, each its own `bytes`; the better of cached and bypassing stores.
+// Both cores at once, each its own `bytes`; with the best kind of stores.
 std::optional<double> copy_us(const Results& results, std::size_t bytes, State state);
 std::optional<double> add_us(const Results& results, std::size_t bytes, State state);
 

@@ -163,7 +163,8 @@ std::vector<Entry> roster(const std::string& programs, const std::string& peal,
 std::vector<std::string> ways(const Entry& entry, const Point& point) {
     const Task task = point.task;
     if (is_limit(task) != (entry.team == Team::limits)) return {};
-    if (task == Task::copy || task == Task::add) return {"cached", "bypass"};
+    if (task == Task::copy) return {"cached", "distant", "bypass"};
+    if (task == Task::add) return {"cached", "bypass"};
     if (task == Task::tcp || task == Task::tcp_both) return {"whole", "pieces"};
     if (entry.family == "Gloo") return gloo_ways(task, point.bytes);
     if (entry.team == Team::peers && task == Task::reduce_scatter) return {"block", "vector"};

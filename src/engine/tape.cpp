@@ -18,6 +18,7 @@ namespace {
 
 constexpr std::uint64_t kKiB = 1024;
 constexpr std::uint64_t kUsualCache = 32 * kKiB * kKiB;
+constexpr std::uint64_t kUsualNearestCache = 32 * kKiB;
 
 // "512K"; 0 if there is no such cache. (What sysconf() says is a whole package's on some machines.)
 std::uint64_t cache_size(int index) {
@@ -40,6 +41,15 @@ std::uint64_t largest_cache_bytes() {
     return kBytes;
 }
 
+// Of a core's first cache of data.
+std::uint64_t nearest_cache_bytes() {
+    static const std::uint64_t kBytes = [] {
+        const std::uint64_t first = cache_size(0);
+        return first == 0 ? kUsualNearestCache : first;
+    }();
+    return kBytes;
+}
+
 constexpr std::uint64_t kSmallestStream = 4 << 10;
 
 bool is_of_peer(const Plan& plan, const Range& range) {
@@ -47,8 +57,8 @@ bool is_of_peer(const Plan& plan, const Range& range) {
            range.rank != plan.rank;
 }
 
-// Of all ranks. What exceeds the caches does not stay there until its owner reads it, so reading
-// the lines of a result in order to write them would be wasted.
+// Of one rank. What all have together and exceeds the caches does not stay there until its owner
+// reads it, so reading the lines of a result in order to write them would be wasted.
 std::uint64_t private_bytes(const Plan& plan, Tape::Windows windows) {
     std::uint64_t bytes = 0;
     for (const Buffer& buffer : plan.buffers) {
@@ -56,7 +66,7 @@ std::uint64_t private_bytes(const Plan& plan, Tape::Windows windows) {
             windows == Tape::Windows::reached && buffer.kind == BufferKind::window;
         if (is_reached || buffer.kind == BufferKind::argument) bytes += buffer.bytes;
     }
-    return bytes * static_cast<std::uint64_t>(plan.nranks);
+    return bytes;
 }
 
 class Decoder {
@@ -68,7 +78,9 @@ public:
           far_(far),
           reaches_(windows == Tape::Windows::reached),
           grows_(cells == Tape::Cells::grow),
-          exceeds_caches_(private_bytes(plan, windows) > largest_cache_bytes()) {}
+          exceeds_nearest_(private_bytes(plan, windows) > nearest_cache_bytes()),
+          exceeds_caches_(private_bytes(plan, windows) * static_cast<std::uint64_t>(plan.nranks) >
+                          largest_cache_bytes()) {}
 
     void enter_lane(std::size_t lane) { lane_ = static_cast<std::int32_t>(lane); }
 
@@ -181,9 +193,10 @@ private:
     }
     kernels::Stores stores_to(const Range& dst) const {
         if (dst.buffer == kTile) return kernels::Stores::cached;
-        if (!is_private(dst)) return kernels::Stores::shared;
-        const bool bypasses = exceeds_caches_ && dst.length >= kSmallestStream;
-        return bypasses ? kernels::Stores::bypass : kernels::Stores::cached;
+        const bool bypasses = exceeds_caches_ && is_private(dst) && dst.length >= kSmallestStream;
+        if (bypasses) return kernels::Stores::bypass;
+        const bool is_distant = exceeds_nearest_ || !is_private(dst);
+        return is_distant ? kernels::Stores::distant : kernels::Stores::cached;
     }
     bool is_private(const Range& range) const {
         return reaches_ || plan_.buffers[range.buffer].kind == BufferKind::argument;
@@ -213,6 +226,7 @@ private:
     const Tape::Far& far_;
     bool reaches_;
     bool grows_;
+    bool exceeds_nearest_;
     bool exceeds_caches_;
     std::int32_t lane_ = 0;
 };

@@ -278,7 +278,7 @@ TEST(Scalar, IntegerScalarsTruncateAndSaturate) {
     EXPECT_EQ(scalar::u64_from_scalar(std::nan("")), 0);
 }
 
-constexpr std::array kAllStores = {kernels::Stores::cached, kernels::Stores::shared,
+constexpr std::array kAllStores = {kernels::Stores::cached, kernels::Stores::distant,
                                    kernels::Stores::bypass};
 
 // Whole vectors, ends that are none, and not a byte beside them.

@@ -161,11 +161,10 @@ void copy_string(void* dst, const void* src, std::size_t bytes) { std::memcpy(ds
 
 #endif
 
-// A string instruction takes some time to begin. Lines that nobody else has are fetched as soon
-// while they are in the nearest cache, which has not room for as much and its source.
+// A string instruction takes some time to begin.
 bool is_for_string(std::size_t bytes, Stores stores) {
-    constexpr std::size_t kShared = 2 << 10, kOwn = 32 << 10;
-    return bytes >= (stores == Stores::shared ? kShared : kOwn) && has_quick_strings();
+    constexpr std::size_t kShort = 2 << 10;
+    return stores == Stores::distant && bytes >= kShort && has_quick_strings();
 }
 
 // So few are done sooner one by one than by filling a vector with them.
@@ -194,8 +193,8 @@ void reduce_few(Element element, ReduceOp op, void* dst, std::span<const void* c
 
 // Piece by piece through a buffer that stays in the nearest cache: the folds need to know one way
 // of storing only.
-void reduce_by_pieces(Element element, ReduceOp op, void* dst, std::span<const void* const> sources,
-                      std::size_t count, Stores stores) {
+void reduce_streaming(Element element, ReduceOp op, void* dst, std::span<const void* const> sources,
+                      std::size_t count) {
     constexpr std::size_t kPieceBytes = 4096;
     alignas(64) std::byte piece[kPieceBytes];
     std::vector<const void*> from(sources.begin(), sources.end());
@@ -205,7 +204,7 @@ void reduce_by_pieces(Element element, ReduceOp op, void* dst, std::span<const v
         const std::size_t now = std::min(left, kPieceBytes / element_bytes);
         const std::size_t bytes = now * element_bytes;
         HWY_DYNAMIC_DISPATCH(Reduce)(element, op, piece, from, now);
-        copy_bytes(to, piece, bytes, stores);
+        stream_bytes(to, piece, bytes);
         for (const void*& source : from) source = static_cast<const std::byte*>(source) + bytes;
         to += bytes;
         left -= now;
@@ -234,10 +233,7 @@ void reduce(Element element, ReduceOp op, void* dst, std::span<const void* const
             std::size_t count, Stores stores) {
     assert(!sources.empty());
     if (count == 0) return;
-    const bool is_by_pieces =
-        stores == Stores::bypass ||
-        (stores == Stores::shared && is_for_string(count * bytes_of(element), stores));
-    if (is_by_pieces) return reduce_by_pieces(element, op, dst, sources, count, stores);
+    if (stores == Stores::bypass) return reduce_streaming(element, op, dst, sources, count);
     if (count <= kFewElements) return reduce_few(element, op, dst, sources, count);
     HWY_DYNAMIC_DISPATCH(Reduce)(element, op, dst, sources, count);
 }

@@ -28,10 +28,11 @@ namespace peal::engine::kernels {
 
 // Where results go.
 enum class Stores : std::uint8_t {
-    cached,  // to memory of this core's own
-    shared,  // to memory that other cores read: they have its lines
-    bypass,  // to where nobody reads them soon: they do not pass through the caches, and
-             // fence_streams() must follow before others are told of them
+    cached,
+    distant,  // to lines that the nearest cache has not: another core or a further cache has them.
+              // Copies make use of it
+    bypass,   // to where nobody reads them soon: they do not pass through the caches, and
+              // fence_streams() must follow before others are told of them
 };
 
 // A few bytes cost more to hand to a function than to copy.
