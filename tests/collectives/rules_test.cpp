@@ -66,8 +66,7 @@ std::vector<Row> known_rows() {
         {broadcast,
          staging,
          {1, 2},
-         "push to 1024, stream to 131072, pipeline 384K to 458752, pipeline 768K to 1572864, joint "
-         "reaching"},
+         "push to 1024, stream to 524288, pipeline 768K to 1572864, joint reaching"},
         {broadcast,
          staging,
          {3, 4, 8, 9, 16, 17, 64, 1024},
@@ -75,8 +74,7 @@ std::vector<Row> known_rows() {
         {broadcast,
          out_of_reach,
          {1, 2},
-         "push to 1024, stream to 131072, pipeline 384K to 458752, pipeline 768K to 1572864, "
-         "pipeline 1024K"},
+         "push to 1024, stream to 524288, pipeline 768K to 1572864, pipeline 1024K"},
         {broadcast, window, {1, 2}, "mesh to 2048, joint"},
         {broadcast, window, {3, 4, 8, 9, 16, 17, 64, 1024}, "mesh"},
         {all_to_all, target, {1, 2, 3, 4, 8, 9, 16, 17, 64, 1024}, "mesh to 65536, pairwise"},

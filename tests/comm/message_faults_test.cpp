@@ -237,17 +237,17 @@ TEST(MessageFaults, AnInquiryIsToldOfAllThatIsUnderWay) {
 // Everybody sends first, more than is kept.
 TEST(Deadlock, OfMessagesIsFound) {
     const std::vector<std::string> messages = told(3, [](Communicator& comm) {
-        std::vector<float> x(100000), y(100000);
+        std::vector<float> x(200000), y(200000);
         comm.send(x, (comm.rank() + 1) % 3);
         comm.recv(y, (comm.rank() + 2) % 3);
     });
     EXPECT_EQ(messages[0],
               "deadlock: no rank can go on:\n"
-              "  rank 0: in send of 100000 f32 to rank 1\n"
+              "  rank 0: in send of 200000 f32 to rank 1\n"
               "    instruction 8  wait signal[1] >= 1\n    sees 0, waits for rank 1\n"
-              "  rank 1: in send of 100000 f32 to rank 2\n"
+              "  rank 1: in send of 200000 f32 to rank 2\n"
               "    instruction 8  wait signal[1] >= 1\n    sees 0, waits for rank 2\n"
-              "  rank 2: in send of 100000 f32 to rank 0\n"
+              "  rank 2: in send of 200000 f32 to rank 0\n"
               "    instruction 8  wait signal[1] >= 1\n    sees 0, waits for rank 0");
     EXPECT_THAT(messages, Each(messages[0]));
 }

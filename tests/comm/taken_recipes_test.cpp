@@ -140,7 +140,7 @@ std::vector<Row> known_rows() {
          staging,
          {1, 2},
          "mesh none to 0, push line to 48, push box to 512, push ring to 1024, stream ring to "
-         "131072, pipeline bulk to 1572864, joint reach"},
+         "524288, pipeline bulk to 1572864, joint reach"},
         {broadcast,
          staging,
          {3},
@@ -165,7 +165,7 @@ std::vector<Row> known_rows() {
          out_of_reach,
          {1, 2},
          "mesh none to 0, push line to 48, push box to 512, push ring to 1024, stream ring to "
-         "131072, pipeline bulk"},
+         "524288, pipeline bulk"},
         {broadcast, window, {1, 2}, "mesh none to 0, mesh window to 2048, joint window"},
         {broadcast, window, {3, 4, 8, 16}, "mesh none to 0, mesh window"},
         {all_to_all,

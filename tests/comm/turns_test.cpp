@@ -401,7 +401,7 @@ TEST(TurnsProof, HoldsForMessages) {
         std::mt19937 random(seed);
         PlacedCalls calls = no_messages(true);
         for (int i = 0; i < 120; ++i) {
-            constexpr std::uint64_t kBytes[] = {4, 40, 200, 800, 5000, 60000, 120000, 300000};
+            constexpr std::uint64_t kBytes[] = {4, 40, 200, 800, 5000, 60000, 300000, 1200000};
             calls.add(message_of(kBytes[random() % std::size(kBytes)]));
         }
         const CheckReport report = calls.check();
