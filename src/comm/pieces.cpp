@@ -123,6 +123,26 @@ private:
     int nranks_;
 };
 
+// What a rank has for another where all know the pieces of the last call: whether its own are like
+// those, and the piece, if those of that call are small enough to go along.
+struct Notice {
+    static constexpr std::uint64_t kHead = sizeof(std::int64_t);
+    static constexpr std::uint64_t kMostRoom = 4 << 10;
+    static std::uint64_t bytes(std::uint64_t room) {
+        return kHead + (room + kHead - 1) / kHead * kHead;
+    }
+
+    static void put(std::byte* begin, bool is_like_last) {
+        const std::int64_t word = is_like_last ? 1 : 0;
+        std::memcpy(begin, &word, sizeof word);
+    }
+    static bool get(const std::byte* begin) {
+        std::int64_t word = 0;
+        std::memcpy(&word, begin, sizeof word);
+        return word != 0;
+    }
+};
+
 Block block_of(const std::vector<std::byte>& blocks, int rank, int nranks) {
     auto* const begin = const_cast<std::byte*>(blocks.data());
     return {begin + static_cast<std::size_t>(rank) * Block::bytes(nranks), nranks};
@@ -173,39 +193,90 @@ void LocalPieces::check(const Wish& wish) {
     side_.got = got;
 }
 
+void LocalPieces::resize(Telling& telling, std::uint64_t block_bytes) const {
+    if (telling.block_bytes == block_bytes) return;
+    const std::uint64_t bytes = static_cast<std::uint64_t>(group_.nranks()) * block_bytes;
+    telling = {};
+    telling.sending.resize(bytes);
+    telling.arriving.resize(bytes);
+    telling.block_bytes = block_bytes;
+}
+
+void LocalPieces::tell(Telling& telling, CallSite at) {
+    if (telling.call.routine == nullptr || telling.at != at) {
+        const ConstMemory mine(telling.sending.data(), telling.sending.size(), Element::u8);
+        const Memory everybodys(telling.arriving.data(), telling.arriving.size(), Element::u8);
+        const Call call = call::all_to_all(mine, everybodys);
+        Shape shape = group_.shape_of(call);
+        shape.tells_pieces = true;
+        telling.call.routine = group_.routine_of(shape);
+        telling.call.request = group_.request_of(call, at, *telling.call.routine);
+        telling.at = at;
+    }
+    group_.progress().run(telling.call.request);
+}
+
+// ---------------------------------------------------------------------------- like the last ones
+
+// As many bytes as the largest of the pieces that all know, if they are to go along.
+std::uint64_t LocalPieces::room_for_known() const {
+    const auto most = static_cast<std::uint64_t>(*std::max_element(counts_.begin(), counts_.end()));
+    const std::uint64_t bytes = most * bytes_of(*known_);
+    return bytes <= Notice::kMostRoom ? bytes : 0;
+}
+
+bool LocalPieces::is_known(const Wish& wish) const {
+    const auto ranks = static_cast<std::size_t>(group_.nranks());
+    const auto self = static_cast<std::size_t>(group_.rank());
+    if (side_.given.element != *known_ || side_.got.element != *known_) return false;
+    for (std::size_t peer = 0; peer < ranks; ++peer) {
+        if (wish.sent.counts[peer] != counts_[self * ranks + peer] ||
+            wish.received.counts[peer] != counts_[peer * ranks + self]) {
+            return false;
+        }
+    }
+    return true;
+}
+
+// Whether those of all ranks are, and all may go along. All find the same.
+bool LocalPieces::tell_whether_known(const Wish& wish, bool may_go_along, CallSite at) {
+    const std::uint64_t room = room_for_known();
+    resize(known_told_, Notice::bytes(room));
+    const bool is_like_last = may_go_along && is_known(wish);
+    for (int to = 0; to < group_.nranks(); ++to) {
+        std::byte* const notice =
+            known_told_.sending.data() + static_cast<std::uint64_t>(to) * known_told_.block_bytes;
+        Notice::put(notice, is_like_last);
+        if (is_like_last && room > 0) put_piece(wish, to, notice + Notice::kHead);
+    }
+    tell(known_told_, at);
+    for (int from = 0; from < group_.nranks(); ++from) {
+        if (!Notice::get(known_told_.arriving.data() +
+                         static_cast<std::uint64_t>(from) * known_told_.block_bytes)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+// ---------------------------------------------------------------------------- all counts
+
 void LocalPieces::pack(const Wish& wish, bool may_go_along) {
     const int nranks = group_.nranks();
-    sending_.resize(static_cast<std::size_t>(nranks) * Block::bytes(nranks));
-    arriving_.resize(sending_.size());
+    resize(counts_told_, Block::bytes(nranks));
     const std::uint64_t element_bytes = bytes_of(side_.given.element);
-    const auto* const input = static_cast<const std::byte*>(side_.given.data);
     const auto about =
         2 * static_cast<std::int64_t>(side_.given.element) + std::int64_t{may_go_along};
     for (int to = 0; to < nranks; ++to) {
-        const Block block = block_of(sending_, to, nranks);
+        const Block block = block_of(counts_told_.sending, to, nranks);
         block.put_about(about);
         for (int peer = 0; peer < nranks; ++peer) {
             block.put_sent(peer, wish.sent.counts[static_cast<std::size_t>(peer)]);
             block.put_expected(peer, wish.received.counts[static_cast<std::size_t>(peer)]);
         }
         const std::int64_t count = wish.sent.counts[static_cast<std::size_t>(to)];
-        if (count == 0 || !fits(count, element_bytes)) continue;
-        const auto at = static_cast<std::uint64_t>(side_.sent_at[static_cast<std::size_t>(to)]);
-        std::memcpy(block.piece(), input + at * element_bytes,
-                    static_cast<std::uint64_t>(count) * element_bytes);
+        if (fits(count, element_bytes)) put_piece(wish, to, block.piece());
     }
-}
-
-void LocalPieces::tell(CallSite at) {
-    const ConstMemory mine(sending_.data(), sending_.size(), Element::u8);
-    const Memory everybodys(arriving_.data(), arriving_.size(), Element::u8);
-    const Call call = call::all_to_all(mine, everybodys);
-    if (!telling_) {
-        Shape shape = group_.shape_of(call);
-        shape.tells_pieces = true;
-        telling_ = group_.routine_of(shape);
-    }
-    group_.progress().run(group_.request_of(call, at, *telling_));
 }
 
 // Every sender and its receiver must say the same.
@@ -213,10 +284,11 @@ void LocalPieces::agree() {
     const int nranks = group_.nranks();
     counts_.clear();
     for (int from = 0; from < nranks; ++from) {
-        const Block sender = block_of(arriving_, from, nranks);
+        const Block sender = block_of(counts_told_.arriving, from, nranks);
         for (int to = 0; to < nranks; ++to) {
             const std::int64_t given = sender.sent(to);
-            const std::int64_t expected = block_of(arriving_, to, nranks).expected(from);
+            const std::int64_t expected =
+                block_of(counts_told_.arriving, to, nranks).expected(from);
             if (given != expected) {
                 reject(fmt::format("rank {} sends {} elements to rank {}, which expects {}", from,
                                    given, to, expected));
@@ -226,30 +298,48 @@ void LocalPieces::agree() {
     }
 }
 
-// All ranks find the same, from what everybody has told everybody. Where elements differ, the call
-// itself says so.
-bool LocalPieces::went_along() const {
+// Whether small pieces have gone along. All ranks find the same, from what everybody has told
+// everybody. Where elements differ, the call itself says so.
+bool LocalPieces::tell_counts(const Wish& wish, bool may_go_along, CallSite at) {
     const int nranks = group_.nranks();
-    const std::int64_t about = block_of(arriving_, 0, nranks).about();
+    known_.reset();
+    pack(wish, may_go_along);
+    tell(counts_told_, at);
+    agree();
+    const auto about_of = [&](int rank) {
+        return block_of(counts_told_.arriving, rank, nranks).about();
+    };
+    bool all_may = true;
     for (int rank = 0; rank < nranks; ++rank) {
-        if (block_of(arriving_, rank, nranks).about() != about) return false;
+        if (about_of(rank) / 2 != about_of(0) / 2) return false;
+        all_may = all_may && about_of(rank) % 2 == 1;
     }
-    const std::uint64_t element_bytes = bytes_of(static_cast<Element>(about / 2));
-    const auto fit = [&](std::int64_t count) { return fits(count, element_bytes); };
-    return about % 2 == 1 && std::all_of(counts_.begin(), counts_.end(), fit);
+    known_ = static_cast<Element>(about_of(0) / 2);
+    const auto fit = [&](std::int64_t count) { return fits(count, bytes_of(*known_)); };
+    return all_may && std::all_of(counts_.begin(), counts_.end(), fit);
 }
 
-void LocalPieces::unpack(const Wish& wish) const {
-    const int nranks = group_.nranks();
+// ---------------------------------------------------------------------------- the pieces
+
+void LocalPieces::put_piece(const Wish& wish, int to, std::byte* place) const {
+    const auto peer = static_cast<std::size_t>(to);
+    const std::uint64_t element_bytes = bytes_of(side_.given.element);
+    const auto bytes = static_cast<std::uint64_t>(wish.sent.counts[peer]) * element_bytes;
+    if (bytes == 0) return;
+    const auto* const input = static_cast<const std::byte*>(side_.given.data);
+    std::memcpy(place, input + static_cast<std::uint64_t>(side_.sent_at[peer]) * element_bytes,
+                bytes);
+}
+
+// The pieces are at `begin` of each block.
+void LocalPieces::unpack(const Wish& wish, const Telling& told, std::uint64_t begin) const {
     const std::uint64_t element_bytes = bytes_of(side_.got.element);
     auto* const output = static_cast<std::byte*>(side_.got.data);
-    for (int from = 0; from < nranks; ++from) {
-        const std::int64_t count = wish.received.counts[static_cast<std::size_t>(from)];
-        if (count == 0) continue;
-        const auto at =
-            static_cast<std::uint64_t>(side_.received_at[static_cast<std::size_t>(from)]);
-        std::memcpy(output + at * element_bytes, block_of(arriving_, from, nranks).piece(),
-                    static_cast<std::uint64_t>(count) * element_bytes);
+    for (std::size_t from = 0; from < wish.received.counts.size(); ++from) {
+        const auto bytes = static_cast<std::uint64_t>(wish.received.counts[from]) * element_bytes;
+        if (bytes == 0) continue;
+        std::memcpy(output + static_cast<std::uint64_t>(side_.received_at[from]) * element_bytes,
+                    told.arriving.data() + from * told.block_bytes + begin, bytes);
     }
 }
 
@@ -278,19 +368,20 @@ ReadyCall LocalPieces::call_for(CallSite at) {
 
 std::optional<ReadyCall> LocalPieces::exchange(const Wish& wish, CallSite at) {
     check(wish);
-    pack(wish, true);
-    tell(at);
-    agree();
-    if (!went_along()) return call_for(at);
-    unpack(wish);
+    if (known_ && tell_whether_known(wish, true, at)) {
+        if (room_for_known() == 0) return call_for(at);
+        unpack(wish, known_told_, Notice::kHead);
+        return std::nullopt;
+    }
+    if (!tell_counts(wish, true, at)) return call_for(at);
+    unpack(wish, counts_told_, Block::bytes(group_.nranks()) - Block::kRoom);
     return std::nullopt;
 }
 
 ReadyCall LocalPieces::prepare(const Wish& wish, CallSite at) {
     check(wish);
-    pack(wish, false);
-    tell(at);
-    agree();
+    if (known_) tell_whether_known(wish, false, at);
+    tell_counts(wish, false, at);
     return call_for(at);
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // all_to_all_v where each rank knows its own pieces only: the ranks tell each other before, and
-// pieces that are small go along.
+// pieces that are small go along. Once all know the pieces of a call, each says of the next only
+// whether its own are like those; if those of all are, that was all there was to say.
 #pragma once
 
 #include <cstddef>
@@ -44,20 +45,36 @@ private:
         bool is_packed = true;
     };
 
+    // What the ranks tell each other: a block for each, and from each, of as many bytes.
+    struct Telling {
+        std::vector<std::byte> sending, arriving;
+        std::uint64_t block_bytes = 0;
+        ReadyCall call;
+        CallSite at;  // of the call
+    };
     void check(const Wish& wish);
     bool is_checked(const ConstMemory& given, const Memory& got) const;
+    void tell(Telling& telling, CallSite at);
+    void resize(Telling& telling, std::uint64_t block_bytes) const;
+
+    bool is_known(const Wish& wish) const;
+    bool tell_whether_known(const Wish& wish, bool may_go_along, CallSite at);
+    std::uint64_t room_for_known() const;
+
+    bool tell_counts(const Wish& wish, bool may_go_along, CallSite at);
     void pack(const Wish& wish, bool may_go_along);
-    void tell(CallSite at);
     void agree();
-    bool went_along() const;
-    void unpack(const Wish& wish) const;
+
+    void put_piece(const Wish& wish, int to, std::byte* place) const;
+    void unpack(const Wish& wish, const Telling& told, std::uint64_t begin) const;
     ReadyCall call_for(CallSite at);
 
     Group& group_;
     Side side_;
-    // A block for each rank, and from each: see Block in the source.
-    std::vector<std::byte> sending_, arriving_;
-    Numbers counts_;  // of all pairs: [from * nranks + to]
+    Telling counts_told_, known_told_;  // see Block and Notice in the source
+    Numbers counts_;                    // of all pairs: [from * nranks + to]
+    // The type of which all have told each other counts_, so that each knows what all know.
+    std::optional<Element> known_;
     // The last call that was left to be made, and what it was for.
     struct Last {
         Side side;
@@ -66,7 +83,6 @@ private:
         ReadyCall call;
     };
     std::optional<Last> last_;
-    RoutinePtr telling_;
 };
 
 }  // namespace peal::comm

@@ -146,6 +146,52 @@ TEST(LocalCounts, ThatDoNotAgreeAreToldToAll) {
                 Each("all_to_all_v: rank 0 sends 1 elements to rank 2, which expects 4"));
 }
 
+// Who has made the same call before is told only whether it is the same again: by all, by one rank
+// that has changed its mind with another, by one that prepares, after a call that could not be, and
+// of another type.
+TEST(LocalCounts, MayChangeOnSomeRanksAfterAnyCall) {
+    test::run_ranks(Ranks::threads, 3, [](Communicator& comm) {
+        const auto call = [&](auto element, std::int64_t from_0_to_1, bool prepares) {
+            using T = decltype(element);
+            Numbers sent = {5, 5, 5}, received = {5, 5, 5};
+            if (comm.rank() == 0) sent[1] = from_0_to_1;
+            if (comm.rank() == 1) received[0] = from_0_to_1;
+            std::vector<T> in, out, expected;
+            for (int peer = 0; peer < 3; ++peer) {
+                const auto to = static_cast<std::size_t>(sent[static_cast<std::size_t>(peer)]);
+                const auto from =
+                    static_cast<std::size_t>(received[static_cast<std::size_t>(peer)]);
+                in.insert(in.end(), to, static_cast<T>(10 * comm.rank() + peer + 1));
+                expected.insert(expected.end(), from, static_cast<T>(10 * peer + comm.rank() + 1));
+            }
+            out.resize(expected.size());
+            const Pieces gives{sent}, gets{received};
+            if (prepares) {
+                comm.prepare_all_to_all_v(in, out, gives, gets).run();
+            } else {
+                comm.all_to_all_v(in, out, gives, gets);
+            }
+            expect(out == expected, "what came");
+        };
+        for (const std::int64_t count : {5, 5, 9, 9, 0, 5, 3000, 3000, 5, 5, 700, 700}) {
+            call(float{}, count, false);
+            call(float{}, count, comm.rank() == 2);
+            call(float{}, count, false);
+        }
+        call(double{}, 700, false);
+        call(std::int8_t{}, 700, false);
+        call(std::int8_t{}, 700, false);
+        std::vector<std::int8_t> in(18), out(18);
+        const Numbers wrong = {5, 5, comm.rank() == 0 ? 6 : 5}, counts = {5, 5, 5};
+        const std::string message =
+            told_by([&] { comm.all_to_all_v(in, out, Pieces{wrong}, Pieces{counts}); });
+        expect(message == "all_to_all_v: rank 0 sends 6 elements to rank 2, which expects 5",
+               "what is told");
+        call(std::int8_t{}, 700, false);
+        call(std::int8_t{}, 700, false);
+    });
+}
+
 // Small pieces go along with the counts only if all ranks make the call at once.
 TEST(LocalCounts, PreparedByOneRankAndCalledByAnother) {
     EXPECT_THAT(told(3,
