@@ -25,8 +25,9 @@ namespace peal {
 // A collective, file.peal[:kernel], a PTO kernel.cpp, plan.json, a plan of MSCCL or MSCCL++; or
 // what is at hand: a program, with the name of one of its kernels as target, or plans.
 //
-// Options have the names that `peal check --help` and `peal run --help` list, without their dashes.
-// A flag is "true" or "false"; what takes several values may be named several times.
+// Options have the names that `peal check --help` and `peal run --help` list, as one word each:
+// "in_place". Errors speak of them by these. A flag is "true" or "false"; what takes several values
+// may be named several times.
 struct TargetRequest {
     std::string target = {};
     std::vector<std::pair<std::string, std::string>> options = {};
@@ -36,7 +37,7 @@ struct TargetRequest {
 
 struct TargetReport {
     Verdict verdict = Verdict::proved;
-    std::string text;  // as `peal check` prints it
+    std::string text;  // as `peal check` prints it, of options by these names
     std::string json;  // as --json does
     std::string svg;   // the counterexample as --svg draws it, or empty
 };

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Any, SupportsIndex, Union
+from typing import Any, SupportsIndex, TypeVar, Union
 
 from . import _peal
 from ._errors import Error
@@ -13,6 +13,7 @@ from ._errors import Error
 Target = Union[str, "os.PathLike[str]", _peal.Program, _peal.PtoKernel, Sequence[_peal.Plan]]
 Ranks = Union[int, str, Iterable[int]]
 Setting = Union[SupportsIndex, float, Sequence[SupportsIndex]]
+_Answer = TypeVar("_Answer")
 
 
 class Step:
@@ -62,8 +63,8 @@ class Violation:
 class Report:
     """What a check found. True when everything that was asked is proved.
 
-    `verdict` is "proved", "violated" or "bound reached"; `text` is what `peal check` prints. In a notebook
-    a report shows its counterexample.
+    `verdict` is "proved", "violated" or "bound reached"; `text` is what `peal check` prints, with the names
+    that options have here. In a notebook a report shows its counterexample.
     """
 
     def __init__(self, verdict: str, text: str, as_json: str, svg: str) -> None:
@@ -179,7 +180,7 @@ def check(
     device="a5", lanes=2, arg=[...], max_seconds=10, full=True.
     """
     options.update(expect=expect, calls=calls, order=order, after=list(after))
-    report = Report(*_peal.check_target(*_request(target, ranks, sizes, options)))
+    report = Report(*_said(_peal.check_target, *_request(target, ranks, sizes, options)))
     for listener in listeners:
         listener(report)
     return report
@@ -192,7 +193,7 @@ def compile(
     **options: object,
 ) -> list[_peal.Plan]:
     """The plans of all ranks: what is checked, run and sent to devices. Takes what run() takes."""
-    return _peal.plans_of_target(*_request(target, ranks, sizes, options))
+    return _said(_peal.plans_of_target, *_request(target, ranks, sizes, options))
 
 
 def run(
@@ -217,10 +218,20 @@ def run(
         for rank, array in enumerate(arrays)
     ]
     request = _request(target, ranks, sizes, options)
-    return Run(_peal.run_target(*request, given), bool(given))
+    return Run(_said(_peal.run_target, *request, given), bool(given))
 
 
 # ---- from Python to options
+
+
+def _said(ask: Callable[..., _Answer], *request: Any) -> _Answer:
+    """The answer; `sizes`, which is the option `set`, is called what it is called here."""
+    try:
+        return ask(*request)
+    except Error as error:
+        if type(error) is not Error or "`set`" not in str(error):
+            raise
+        raise Error(str(error).replace("`set`", "`sizes`"), error.fault) from None
 
 
 def _request(
@@ -230,14 +241,14 @@ def _request(
     options: dict[str, object],
 ) -> tuple[str, list[tuple[str, str]], _peal.Program | None, list[_peal.Plan] | None]:
     if ranks is not None:
-        options["ranks"] = ranks if isinstance(ranks, (int, str)) else ",".join(map(str, ranks))
+        options["ranks"] = _numbers(ranks)
     if sizes:
         options["set"] = [f"{name}={_setting(value)}" for name, value in sizes.items()]
     kernel = str(options.pop("kernel", ""))
     if isinstance(target, str) and target.isidentifier():
         _expect_itself(target, options.pop("expect", ""))
     words = [
-        (key.replace("_", "-"), word) for key, value in options.items() for word in _words(value)
+        (key, word) for key, value in options.items() for word in _words(value)
     ]
     if isinstance(target, _peal.Program):
         return kernel, words, target, None
@@ -253,6 +264,15 @@ def _request(
             f"peal.Plan, found {type(target).__name__}"
         )
     return "", words, None, plans
+
+
+def _numbers(ranks: Ranks) -> str:
+    if isinstance(ranks, str) or not isinstance(ranks, Iterable):
+        return str(ranks)
+    listed = ",".join(map(str, ranks))
+    if not listed:
+        raise Error(f"ranks: expected at least one number, found {ranks!r}")
+    return listed
 
 
 def _expect_itself(collective: str, expect: object) -> None:
@@ -272,7 +292,7 @@ def _words(value: object) -> list[str]:
 
 
 def _setting(value: Setting) -> str:
-    if hasattr(value, "__iter__"):
+    if isinstance(value, Iterable) and not isinstance(value, str):
         return ",".join(_setting(each) for each in value)
     return str(value)
 

@@ -177,6 +177,14 @@ bool are_plans(const TargetOptions& options) {
     return options.plans || (!options.program && is_plan_file(options.target));
 }
 
+// Plans that are there are for so many ranks, and no others can be checked.
+void check_ranks_asked(const CheckCommand& command, int nranks) {
+    if (command.ranks.empty()) return;
+    const std::vector<int> asked = parse_ranks(command.ranks);
+    if (std::find(asked.begin(), asked.end(), nranks) != asked.end()) return;
+    bad_usage(fmt::format("-n {}: the plans are for {} ranks", command.ranks, nranks));
+}
+
 CheckJob plan_file_job(const CheckCommand& command) {
     CheckJob job;
     std::vector<Plan> plans =
@@ -185,6 +193,7 @@ CheckJob plan_file_job(const CheckCommand& command) {
     checker::plan_violations({{&plans, nullptr, {}}});  // or the ranks have no meaning together
     Target target;
     target.nranks = job.nranks = static_cast<int>(plans.size());
+    check_ranks_asked(command, target.nranks);
     put_held(target, command.target);
     std::optional<Collective> collective;
     if (!command.expect.empty()) {
@@ -200,6 +209,7 @@ CheckJob foreign_job(const CheckCommand& command) {
         bad_usage("--after is for collectives and kernels; a plan has windows of its own");
     }
     const Target target = read_foreign(command.target, command.expect);
+    check_ranks_asked(command, target.nranks);
     CheckJob job;
     job.nranks = target.nranks;
     job.count = target.foreign->count;

@@ -54,6 +54,8 @@ OptionFacts facts_of(const CLI::Option& option) {
     const bool is_argument = option.get_lnames().empty() && option.get_snames().empty();
     facts.name = option.get_name(is_argument);
     facts.key = facts.name.substr(facts.name.find_first_not_of('-'));
+    for (const std::string& name : option.get_lnames()) facts.names.push_back("--" + name);
+    for (const std::string& name : option.get_snames()) facts.names.push_back("-" + name);
     facts.group = option.get_group();
     facts.takes_list = option.get_expected_max() > 1;
     facts.is_given = option.count() > 0;

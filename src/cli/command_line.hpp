@@ -31,9 +31,10 @@ public:
 // What an option is, for those who do not read it from a command line.
 struct OptionFacts {
     enum class Takes : std::uint8_t { flag, integer, number, text };
-    std::string name;   // "--ranks", "-I", or "target" of an argument
-    std::string key;    // the same without dashes
-    std::string group;  // of the help
+    std::string name;                // "--ranks", "-I", or "target" of an argument
+    std::string key;                 // the same without dashes
+    std::vector<std::string> names;  // all that it has: "--ranks", "-n"
+    std::string group;               // of the help
     Takes takes = Takes::text;
     bool takes_list = false;
     bool is_given = false;

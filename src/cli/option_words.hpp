@@ -3,6 +3,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -11,6 +12,13 @@
 namespace peal::cli {
 
 using OptionValues = std::vector<std::pair<std::string, std::string>>;  // by key
+
+// The name of an option in a program, where it is one word: "in_place".
+std::string key_word(const OptionFacts& fact);
+
+// What the command says, of options by these names: "--expect: ..." is "expect: ...", and
+// "with --window" is "with `window`".
+std::string said_by_key(std::string_view text, const std::vector<OptionFacts>& facts);
 
 // The words of these options; flags are "true" or "false". Every key is one of `facts`.
 std::vector<std::string> words_of(const OptionValues& values,

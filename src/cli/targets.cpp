@@ -27,42 +27,66 @@ using namespace cli;
 
 // ---------------------------------------------------------------------------- options
 
-void refuse_unknown(const OptionValues& values, const std::vector<OptionFacts>& facts) {
-    std::vector<std::string_view> keys;
+[[noreturn]] void refuse_unknown(const std::string& word, const std::vector<OptionFacts>& facts) {
+    std::vector<std::string> known;
     for (const OptionFacts& fact : facts) {
-        if (fact.key != "target") keys.push_back(fact.key);
+        if (fact.key != "target") known.push_back(key_word(fact));
     }
-    for (const auto& setting : values) {
-        if (std::find(keys.begin(), keys.end(), setting.first) != keys.end()) continue;
-        std::sort(keys.begin(), keys.end());
-        throw Error(Fault::usage, fmt::format("there is no option '{}'; options are {}",
-                                              setting.first, fmt::join(keys, ", ")));
-    }
+    std::sort(known.begin(), known.end());
+    throw Error(Fault::usage, fmt::format("there is no option '{}'; options are {}", word,
+                                          fmt::join(known, ", ")));
 }
 
-// Fills in whatever `add` adds options for.
-void read_options(const TargetRequest& request, TargetOptions& target,
-                  const std::function<void(Command&)>& add) {
+// The options by the command's keys.
+OptionValues keyed(OptionValues options, const std::vector<OptionFacts>& facts) {
+    for (auto& [word, value] : options) {
+        const auto fact = std::find_if(facts.begin(), facts.end(), [&](const OptionFacts& each) {
+            return each.key != "target" && key_word(each) == word;
+        });
+        if (fact == facts.end()) refuse_unknown(word, facts);
+        const bool is_flag = fact->takes == OptionFacts::Takes::flag;
+        if (is_flag && value != "true" && value != "false") {
+            throw Error(Fault::usage,
+                        fmt::format("{}: expected true or false, found '{}'", word, value));
+        }
+        word = fact->key;
+    }
+    return options;
+}
+
+// Does `work` with the options that `add` adds filled in. What is wrong is said of options by the
+// names that they have here.
+template <typename Work>
+auto with_options(const TargetRequest& request, TargetOptions& target,
+                  const std::function<void(Command&)>& add, const Work& work) {
     CommandLine line("peal", "", "");
     Command& command = *line.add_subcommand("target", "");
     add(command);
     command.callback([] { return kFine; });
     const std::vector<OptionFacts> facts = command.options();
-    refuse_unknown(request.options, facts);
+    const OptionValues options = keyed(request.options, facts);
     const bool is_at_hand = request.program || request.plans;
     std::vector<std::string> words = {"target", is_at_hand ? "at hand" : request.target};
-    for (std::string& word : words_of(request.options, facts)) words.push_back(std::move(word));
-    line.run_words(words);
-    target.target = request.target;
-    target.program = request.program;
-    target.plans = request.plans;
+    for (std::string& word : words_of(options, facts)) words.push_back(std::move(word));
+    try {
+        line.run_words(words);
+        target.target = request.target;
+        target.program = request.program;
+        target.plans = request.plans;
+        return work(facts);
+    } catch (const ProgramError&) {
+        throw;  // speaks of the program
+    } catch (const Error& error) {
+        throw Error(error.fault(), said_by_key(error.what(), facts));
+    }
 }
 
-RunOptions run_options(const TargetRequest& request) {
+template <typename Work>
+auto with_run_options(const TargetRequest& request, const Work& work) {
     RunOptions options;
-    read_options(request, options.target,
-                 [&](Command& command) { add_carry_options(command, options); });
-    return options;
+    const auto add = [&](Command& command) { add_carry_options(command, options); };
+    return with_options(request, options.target, add,
+                        [&](const std::vector<OptionFacts>&) { return work(options); });
 }
 
 // ---------------------------------------------------------------------------- inputs and outputs
@@ -184,29 +208,7 @@ private:
     std::vector<golden::Bytes> inputs_;
 };
 
-}  // namespace
-
-TargetReport check_target(const TargetRequest& request) {
-    CheckRequest check;
-    read_options(request, check.command.target,
-                 [&](Command& command) { add_request_options(command, check); });
-    check.take_proofs = true;
-    prepare(check);
-    const std::vector<CheckSubject> subjects = subjects_of(check.command);
-    const TargetRuns checked = check_subjects(check, subjects);
-    const Run& shown = checked.shown();
-    return {shown.result.last.verdict,
-            summary_text(results_of(checked.runs)) + findings_text(shown, check),
-            to_json(results_of(checked.runs)), picture_of(shown, check.full)};
-}
-
-std::vector<Plan> plans_of_target(const TargetRequest& request) {
-    const RunOptions options = run_options(request);
-    return plans_for(resolve(options.target, options.expect));
-}
-
-TargetRun run_target(const TargetRequest& request, const std::vector<TargetArray>& inputs) {
-    const RunOptions options = run_options(request);
+TargetRun carried_out(const RunOptions& options, const std::vector<TargetArray>& inputs) {
     const ReadyRun ready = make_ready(options);
     if (ready.is_refused(options)) refuse(ready.proof);
     for (const TargetArray& input : inputs) buffer_of(input, ready.plans);
@@ -227,6 +229,36 @@ TargetRun run_target(const TargetRequest& request, const std::vector<TargetArray
     run.outputs = outputs_of(ready.plans, *runner);
     if (has_data(ready.collective)) run.golden = golden_of(ready, observed.inputs());
     return run;
+}
+
+}  // namespace
+
+TargetReport check_target(const TargetRequest& request) {
+    CheckRequest check;
+    const auto add = [&](Command& command) { add_request_options(command, check); };
+    const auto work = [&](const std::vector<OptionFacts>& facts) -> TargetReport {
+        check.take_proofs = true;
+        prepare(check);
+        const std::vector<CheckSubject> subjects = subjects_of(check.command);
+        const TargetRuns checked = check_subjects(check, subjects);
+        const Run& shown = checked.shown();
+        const std::string text =
+            summary_text(results_of(checked.runs)) + findings_text(shown, check);
+        return {shown.result.last.verdict, said_by_key(text, facts),
+                to_json(results_of(checked.runs)), picture_of(shown, check.full)};
+    };
+    return with_options(request, check.command.target, add, work);
+}
+
+std::vector<Plan> plans_of_target(const TargetRequest& request) {
+    return with_run_options(request, [](const RunOptions& options) {
+        return plans_for(resolve(options.target, options.expect));
+    });
+}
+
+TargetRun run_target(const TargetRequest& request, const std::vector<TargetArray>& inputs) {
+    return with_run_options(
+        request, [&](const RunOptions& options) { return carried_out(options, inputs); });
 }
 
 }  // namespace peal

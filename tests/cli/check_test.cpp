@@ -351,7 +351,10 @@ TEST(PealCheck, PlansFromAFile) {
     const Ran shown =
         peal({"show", "allreduce", "--recipe", "ring", "-n", "3", "--count", "5", "--json"});
     const TemporaryFile file("plan.json", shown.out);
-    EXPECT_EQ(peal({"check", file.path(), "--expect", "allreduce"}).exit_code, 0);
+    EXPECT_EQ(peal({"check", file.path(), "--expect", "allreduce", "-n", "2..4"}).exit_code, 0);
+    const Ran others = peal({"check", file.path(), "-n", "4..6"});
+    EXPECT_EQ(others.exit_code, 2);
+    EXPECT_EQ(others.err, "peal: -n 4..6: the plans are for 3 ranks\n");
     const Ran wrong = peal({"check", file.path(), "--expect", "broadcast"});
     EXPECT_EQ(wrong.exit_code, 1);
     EXPECT_THAT(wrong.out, HasSubstr("wrong result"));

@@ -43,6 +43,9 @@ def test_files_of_plans(tmp_path):
     file = tmp_path / "mesh.json"
     file.write_text(peal.plans_to_json(peal.compile(MESH, 2, sizes={"n": 5})))
     assert peal.check(file, expect="allreduce")
+    assert peal.check(file, ranks=range(2, 5), expect="allreduce").results[0]["ranks"] == "2"
+    with pytest.raises(peal.Error, match="^`ranks` 3: the plans are for 2 ranks$"):
+        peal.check(file, ranks=3)
     run = peal.run(file, expect="allreduce")
     assert run.ok and len(run.outputs["out"]) == 2
     assert peal.compile(str(file)) == peal.plans_from_json(file.read_text())
@@ -98,6 +101,12 @@ def test_a_violation_is_told_like_the_command_tells_it():
     assert told.stdout.splitlines()[2:] == report.text.splitlines()[2:]
 
 
+def test_what_a_report_says_of_options_is_in_words_of_python():
+    assert "no result was asked for; `expect` NAME names the collective" in peal.check(MESH, ranks=2).text
+    text = peal.check(HASTY, ranks=4, expect="allreduce").text
+    assert "shown on 2 ranks, the fewest that have it; `full` shows it on 4" in text
+
+
 def test_a_bound_is_neither(tmp_path):
     report = peal.check("allreduce", ranks=8, recipe="ring", max_seconds=1e-9)
     assert report.verdict == "bound reached" and not report
@@ -116,8 +125,17 @@ def test_options_of_a_check():
         (lambda: peal.check(MESH, rank=2), "^there is no option 'rank'; options are .*ranks, "),
         (lambda: peal.check("allreduc"), "'allreduc' is neither a collective nor"),
         (lambda: peal.check(MESH, expect="reduce_all"), "reduce_all"),
-        (lambda: peal.check(MESH, calls="often"), "^--calls: expected any, or a number from 1 on, found often$"),
-        (lambda: peal.check(MESH, ranks=0), r"-n '0': expected numbers of ranks"),
+        (lambda: peal.check(MESH, calls="often"), "^calls: expected any, or a number from 1 on, found often$"),
+        (lambda: peal.check(MESH, ranks=0), r"^`ranks` '0': expected numbers of ranks"),
+        (lambda: peal.check(MESH, ranks=range(2, 2)), r"^ranks: expected at least one number, found range\(2, 2\)$"),
+        (lambda: peal.check(MESH, expect="allredce"), "^expect: there is no collective 'allredce'; "),
+        (lambda: peal.check(MESH, **{"in-place": True}), "^there is no option 'in-place'; options are .*, in_place, "),
+        (lambda: peal.check(MESH, full="no"), "^full: expected true or false, found 'no'$"),
+        (lambda: peal.check(MESH, sizes={"n": "many"}), "^`sizes` n: 'many' is not an integer$"),
+        (lambda: peal.check("allreduce", ranks=3, hosts="2+2"), r"^`ranks` 3 and `hosts` 2\+2 \(4 ranks\) disagree$"),
+        (lambda: peal.check(RING, sizes={"n": 4}), "^`sizes` is for .peal kernels; a PTO kernel takes scalars as `arg` scalar:7$"),
+        (lambda: peal.check(RING, outstanding_loads=True, strict_loads=True), "^`outstanding_loads` and `strict_loads` disagree$"),
+        (lambda: peal.check(peal.compile(MESH, 2, sizes={"n": 4}), ranks=range(3, 5)), "^`ranks` 3,4: the plans are for 2 ranks$"),
         (lambda: peal.check([1, 2]), "^target: expected a name or path, .* found list$"),
         (lambda: peal.check(MESH, kernel="k"), "mesh_allreduce.peal has no kernel 'k'; it has mesh_allreduce$"),
         (lambda: peal.check([]), "^plans has no plans$"),
