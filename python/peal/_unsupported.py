@@ -39,6 +39,11 @@ def missing(module: str, shown: str = "") -> Callable[[str], object]:
     return lookup
 
 
+def _is_import() -> bool:
+    """Whether the finder below is asked by an import. `importlib.util.find_spec` asks it, too, and says None of what is missing."""
+    return sys._getframe(3).f_code.co_name.startswith("_find_and_load")
+
+
 class _Finder:
     """Is asked for modules that nobody else finds. The error has no `name`: Python takes one that has for an attribute that is
     missing, and words it itself."""
@@ -46,7 +51,7 @@ class _Finder:
     @staticmethod
     def find_spec(fullname: str, path: object = None, target: object = None) -> None:
         package, _, name = fullname.rpartition(".")
-        if fullname.partition(".")[0] in _shown and not _is_pythons(name):
+        if fullname.partition(".")[0] in _shown and not _is_pythons(name) and _is_import():
             raise ModuleNotFoundError(unsupported(f"{_shown.get(package, package)}.{name}"))
 
 

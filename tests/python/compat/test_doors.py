@@ -3,7 +3,7 @@
 something is there go on working."""
 
 import copy
-import importlib
+import importlib.util
 import inspect
 import pickle
 import pkgutil
@@ -62,6 +62,9 @@ def test_a_module_refuses_by_name(name):
         module.__nothing__
     with pytest.raises(ImportError, match="^cannot import name '__nothing__' from"):
         exec(f"from {name} import __nothing__")
+    assert importlib.util.find_spec(f"{name}.nothing_like_it") is None and importlib.util.find_spec(name) is not None
+    with refused(ModuleNotFoundError, what):
+        importlib.import_module(f"{name}.nothing_like_it")
     assert inspect.unwrap(module) is module and inspect.getmodule(module) is module
 
 
