@@ -52,6 +52,7 @@ def build(nr, n):
 
     return Tested
 '''
+DTYPES = {"FP32": np.float32, "INT32": np.int32, "FP16": np.float16, "BF16": np.uint16}  # numpy has its bits only
 _numbers = itertools.count()
 
 

@@ -430,6 +430,22 @@ return pl.store(pl.load(data, [1, 0], [1, n]), [0, 0], y)
         ],
         data="2, n",
     ),
+    "bits_pushed": Kernel(
+        """
+right = (me + 1) % nr
+pld.tile.remote_store(pl.load(x, [0, 0], [1, n]), data, right, [0, 0])
+pld.system.notify(sig, right, [0, 0], 1, op=pld.NotifyOp.Set)
+pld.system.wait(sig, [0, 0], 1, cmp=pld.WaitCmp.Ge)
+return pl.store(pl.load(data, [0, 0], [1, n]), [0, 0], y)
+""",
+        lambda xs: np.roll(xs, 1, axis=0),
+        [
+            ("pld.system.wait(sig, [0, 0], 1", "pld.system.wait(sig, [0, 0], 0", "data_race", "remote_store"),
+            ("data, right, [0, 0]", "data, 0, [0, 0]", "data_race", "remote_store"),
+            ("sig, right, [0, 0]", "sig, me, [0, 0]", "data_race", "remote_store"),
+        ],
+        dtype="BF16",
+    ),
     "get_whole": Kernel(
         STAGE
         + RING_ALL

@@ -286,6 +286,63 @@ def two_roles(n=SIZE):
     return TwoRoles
 
 
+def scalars_given(nr, n=SIZE):
+    """The last rank sends to everybody, piece by piece: rank, root, tag and the length of a piece come from the host."""
+
+    @pl.program
+    class ScalarsGiven:
+        @pl.function(type=pl.FunctionType.InCore)
+        def kernel(
+            self,
+            x: pl.Tensor[[1, n], pl.INT32],
+            y: pl.Out[pl.Tensor[[1, n + 1], pl.INT32]],
+            data: pld.DistributedTensor[[1, n], pl.INT32],
+            sig: pl.InOut[pld.DistributedTensor[[1, 1], pl.INT32]],
+            me: pl.Scalar[pl.INT32],
+            root: pl.Scalar[pl.INT32],
+            tag: pl.Scalar[pl.INT32],
+            chunk: pl.Scalar[pl.INDEX],
+        ):
+            if me == root:
+                for at in pl.range(0, n, chunk):
+                    length = pl.min(chunk, n - at)
+                    piece = pl.load(x, [0, at], [1, 8], valid_shape=[1, length])
+                    for peer in pl.range(nr):
+                        pld.tile.remote_store(piece, data, peer, [0, at])
+                for peer in pl.range(nr):
+                    pld.system.notify(sig, peer, [0, 0], tag, op=pld.NotifyOp.Set)
+            pld.system.wait(sig, [0, 0], tag, cmp=pld.WaitCmp.Ge)
+            y = pl.store(pl.load(data, [0, 0], [1, n]), [0, 0], y)
+            pl.write(y, [0, n], pl.read(sig, [0, 0]))
+            return y
+
+        @pl.function(type=pl.FunctionType.Orchestration)
+        def chip(
+            self,
+            x: pl.Tensor[[1, n], pl.INT32],
+            y: pl.Out[pl.Tensor[[1, n + 1], pl.INT32]],
+            data: pld.DistributedTensor[[1, n], pl.INT32],
+            sig: pl.InOut[pld.DistributedTensor[[1, 1], pl.INT32]],
+            me: pl.Scalar[pl.INT32],
+            root: pl.Scalar[pl.INT32],
+            tag: pl.Scalar[pl.INT32],
+            chunk: pl.Scalar[pl.INDEX],
+        ):
+            return self.kernel(x, y, data, sig, me, root, tag, chunk)
+
+        @pl.function(level=pl.Level.HOST, role=pl.Role.Orchestrator)
+        def host(self, xs: pl.Tensor[[nr, 1, n], pl.INT32], ys: pl.Out[pl.Tensor[[nr, 1, n + 1], pl.INT32]]):
+            data_buf = pld.alloc_window_buffer(n * pl.INT32.get_byte())
+            sig_buf = pld.alloc_window_buffer(pl.INT32.get_byte())
+            for r in pl.range(pld.world_size()):
+                data = pld.window(data_buf, [1, n], dtype=pl.INT32)
+                sig = pld.window(sig_buf, [1, 1], dtype=pl.INT32)
+                self.chip(xs[r], ys[r], data, sig, r, nr - 1, 7, 5, device=r)
+            return ys
+
+    return ScalarsGiven
+
+
 def total_and_own(nr, op: pld.ReduceOp, dtype, n=SIZE):
     """Two results; the reduction and the element type are captured."""
 

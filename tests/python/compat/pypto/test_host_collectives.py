@@ -24,6 +24,38 @@ def build(nr, n):
         def take_out(self, y: pl.Out[pl.Tensor[[OUT, n], pl.FP32]], data: pld.DistributedTensor[[OUT, n], pl.FP32]):
             return pl.store(pl.load(data, [0, 0], [OUT, n]), [0, 0], y)
 
+        @pl.function(type=pl.FunctionType.InCore)
+        def read_next(self, y: pl.Out[pl.Tensor[[OUT, n], pl.FP32]], data: pld.DistributedTensor[[OUT, n], pl.FP32], me: pl.Scalar[pl.INT32]):
+            return pl.store(pld.tile.remote_load(data, (me + 1) % nr, [0, 0], [1, n]), [0, 0], y)
+
+        @pl.function(type=pl.FunctionType.InCore)
+        def write_own(self, y: pl.Tensor[[OUT, n], pl.FP32], data: pld.DistributedTensor[[OUT, n], pl.FP32]):
+            pl.store(pl.load(y, [0, 0], [1, n]), [0, 0], data)
+
+        @pl.function(type=pl.FunctionType.InCore)
+        def write_next(self, y: pl.Tensor[[OUT, n], pl.FP32], data: pld.DistributedTensor[[OUT, n], pl.FP32], me: pl.Scalar[pl.INT32]):
+            pld.tensor.put(data, (me + 1) % nr, y, [0, 0], [0, 0], [1, n])
+
+        @pl.function(type=pl.FunctionType.InCore)
+        def nothing(self, s: pld.DistributedTensor[[SIG], pl.INT32]):
+            pass
+
+        @pl.function(type=pl.FunctionType.Orchestration)
+        def see(self, s: pld.DistributedTensor[[SIG], pl.INT32]):
+            self.nothing(s)
+
+        @pl.function(type=pl.FunctionType.Orchestration)
+        def peek(self, y: pl.Out[pl.Tensor[[OUT, n], pl.FP32]], data: pld.DistributedTensor[[OUT, n], pl.FP32], me: pl.Scalar[pl.INT32]):
+            return self.read_next(y, data, me)
+
+        @pl.function(type=pl.FunctionType.Orchestration)
+        def restage(self, y: pl.Tensor[[OUT, n], pl.FP32], data: pld.DistributedTensor[[OUT, n], pl.FP32]):
+            self.write_own(y, data)
+
+        @pl.function(type=pl.FunctionType.Orchestration)
+        def push(self, y: pl.Tensor[[OUT, n], pl.FP32], data: pld.DistributedTensor[[OUT, n], pl.FP32], me: pl.Scalar[pl.INT32]):
+            self.write_next(y, data, me)
+
         @pl.function(type=pl.FunctionType.Orchestration)
         def begin(self, x: pl.Tensor[[ROWS, n], pl.FP32], data: pld.DistributedTensor[[ROWS, n], pl.FP32]):
             self.put_in(x, data)
@@ -42,7 +74,9 @@ def build(nr, n):
             s = pld.window(s_buf, [SIG], dtype=pl.INT32)
             for r in pl.range(pld.world_size()):
                 self.begin(xs[r], a, device=r)
+            BEFORE
             CALL
+            AFTER
             for r in pl.range(pld.world_size()):
                 self.end(ys[r], RESULT, device=r)
             return ys
@@ -51,8 +85,8 @@ def build(nr, n):
 '''
 
 
-def program(tmp_path, call, nr, n=12, rows="1", out="1", sig="nr", result="a"):
-    text = TEXT.replace("CALL", call).replace("ROWS", rows).replace("OUT", out)
+def program(tmp_path, call, nr, n=12, rows="1", out="1", sig="nr", result="a", before="", after=""):
+    text = TEXT.replace("BEFORE", before).replace("CALL", call).replace("AFTER", after).replace("ROWS", rows).replace("OUT", out)
     text = text.replace("SIG", sig).replace("RESULT", result)
     if result == "a":
         text = "".join(line for line in text.splitlines(keepends=True) if "b_buf" not in line)
@@ -70,12 +104,30 @@ def rank_sums(xs):
     return np.broadcast_to(xs.sum(0), xs.shape)
 
 
+def own_row_of_sums(xs):
+    """What is in the others is not said: NaN."""
+    expected = np.full_like(xs, np.nan)
+    for r, row in enumerate(xs.sum(0)):
+        expected[r, r] = row
+    return expected
+
+
+def assert_right(ys, expected):
+    np.testing.assert_array_equal(ys, np.where(np.isnan(expected), ys, expected))
+
+
+SEE = "for r in pl.range(pld.world_size()):\n                self.see(s, device=r)\n            "  # a barrier's signal is a dispatch's, too
 CALLS = {
     "allreduce": ("a = pld.tensor.allreduce(a, s, op=pld.ReduceOp.Sum)", {}, rank_sums),
     "without a signal": ("pld.tensor.allreduce(a, op=pld.ReduceOp.Sum, core_num=4)", {}, rank_sums),
     "ring": ("a = pld.tensor.allreduce(a, s, mode='ring')", {"sig": "2 * (nr - 1) + 1, nr"}, rank_sums),
     "twice": ("for i in pl.range(2):\n                pld.tensor.allreduce(a, s)", {}, lambda xs: len(xs) * rank_sums(xs)),
-    "broadcast": ("a = pld.tensor.broadcast(a, s, root=1)", {}, lambda xs: np.broadcast_to(xs[1], xs.shape)),
+    "max": ("a = pld.tensor.allreduce(a, s, op=pld.ReduceOp.Max)", {}, lambda xs: np.broadcast_to(xs.max(0), xs.shape)),
+    "min": ("a = pld.tensor.allreduce(a, s, op=pld.ReduceOp.Min)", {}, lambda xs: np.broadcast_to(xs.min(0), xs.shape)),
+    "prod": ("a = pld.tensor.allreduce(a, s, op=pld.ReduceOp.Prod)", {}, lambda xs: np.broadcast_to(xs.prod(0), xs.shape)),
+    "barrier": (SEE + "pld.tensor.barrier(s)", {}, lambda xs: xs),
+    "broadcast": ("a = pld.tensor.broadcast(a, s, root=nr - 1)", {}, lambda xs: np.broadcast_to(xs[-1], xs.shape)),
+    "reduce_scatter": ("a = pld.tensor.reduce_scatter(a, s)", {"rows": "nr", "out": "nr"}, own_row_of_sums),
     "allgather": (
         "b = pld.tensor.allgather(a, b, s)",
         {"out": "nr", "result": "b"},
@@ -89,8 +141,7 @@ CALLS = {
 }
 
 
-# There is no rank 1 of one, and no ring.
-RIGHT = [(name, nr) for name in CALLS for nr in (1, 2, 3, 4) if nr > 1 or name not in ("broadcast", "ring")]
+RIGHT = [(name, nr) for name in CALLS for nr in (1, 2, 3, 4) if nr > 1 or name != "ring"]
 
 
 @pytest.mark.parametrize("name, nr", RIGHT)
@@ -102,7 +153,45 @@ def test_is_proved_and_right(tmp_path, name, nr):
     for seed in range(2):
         xs, ys = numbers(shapes[0], seed=seed), np.full(shapes[1], 9, np.float32)
         made(xs, ys)
-        np.testing.assert_array_equal(ys, golden(xs))
+        assert_right(ys, golden(xs))
+
+
+PEEK = "for r in pl.range(pld.world_size()):\n                self.peek(ys[r], RESULT, r, device=r)"
+RESTAGE = "for r in pl.range(pld.world_size()):\n                self.restage(ys[r], RESULT, device=r)"
+PUSH = "for r in pl.range(pld.world_size()):\n                self.push(ys[r], RESULT, r, device=r)"
+WRONG = {  # what is dispatched before and after the call, and the lines that a counterexample names
+    "peers are read before all have come": (PEEK, "", ["remote_load"]),
+    "the own slice is staged again while peers read it": ("", PEEK + "\n            " + RESTAGE, ["remote_load", "pl.store(pl.load(y"]),
+    "a peer's slice is written while it is read": ("", PUSH, ["tensor.put", "pl.load(data"]),
+}
+
+
+@pytest.mark.parametrize("name", CALLS)
+@pytest.mark.parametrize("wrong", WRONG)
+def test_what_is_wrong_around_a_collective_is_refuted_at_its_lines(tmp_path, name, wrong):
+    before, after, parts = WRONG[wrong]
+    call, frame, _ = CALLS[name]
+    made = compiled(program(tmp_path, call, 3, before=before, after=after, **frame), 3)
+    [verdict] = made.verdicts
+    assert (verdict.verdict, verdict.refutations[0].kind) == ("violated", "data race"), str(verdict)
+    text = (tmp_path / "host_collective.py").read_text().splitlines()
+    lines = {next(i for i, line in enumerate(text, 1) if part in line) for part in parts}
+    assert lines <= set(verdict.lines), str(verdict)
+
+
+@pytest.mark.parametrize("name", CALLS)
+def test_peers_may_read_the_result_at_once_and_windows_may_hold_anything(tmp_path, name):
+    """On windows that are never cleared, any number of calls; each finds what the last one left."""
+    call, frame, golden = CALLS[name]
+    made = compiled(program(tmp_path, call, 3, after=PEEK, **frame), 3)
+    shapes = made.declared_shapes()
+    with made.prepare(persistent=True, reset_persistent_windows=False) as kept:
+        for seed in range(3):
+            xs, ys = numbers(shapes[0], seed=seed), np.full(shapes[1], 9, np.float32)
+            kept(xs, ys)
+            assert_right(ys, golden(xs))
+    verdicts = [v.verdict for v in made.verdicts]
+    assert set(verdicts) == {"proved"}, "\n".join(map(str, made.verdicts))
 
 
 @pytest.mark.parametrize(
@@ -111,6 +200,7 @@ def test_is_proved_and_right(tmp_path, name, nr):
         ("pld.tensor.allreduce(a, a)", InvalidOperationError, "INT32"),
         ("for i in pl.range(2):\n                pld.tensor.allreduce(a)", ValueError, "not supported inside a for/while"),
         ("pld.tensor.allreduce(a, mode='ring')", InvalidOperationError, "requires an explicit signal"),
+        ("pld.tensor.barrier(s)", ValueError, "'s_buf' is not consumed by any chip_orch dispatch"),
         ("pld.tensor.broadcast(a, s, root=5)", ValueError, r"root \(5\) must be a valid rank in \[0, 2\)"),
         ("pld.tensor.allreduce(xs[0], s)", InvalidOperationError, "DistributedTensor"),
         ("pld.tensor.allreduce(a, s, core_num=2)", InvalidOperationError, "rank-1 signal is valid only when one signal lane is required"),

@@ -3,11 +3,10 @@
 
 import numpy as np
 import pytest
-from frame import Source, numbers
+from frame import DTYPES, Source, numbers
 from kernels import FILL, KERNELS
 
 N = 12
-DTYPES = {"FP32": np.float32, "INT32": np.int32, "FP16": np.float16}
 
 RIGHT = [(name, nr) for name, kernel in KERNELS.items() for nr in kernel.ranks]
 MUTANTS = [(name, i) for name, kernel in KERNELS.items() for i in range(len(kernel.mutants))]

@@ -6,7 +6,7 @@ import programs
 import pypto.language as pl
 import pypto.language.distributed as pld
 import pytest
-from frame import Source, compiled, numbers
+from frame import DTYPES, Source, compiled, numbers
 from kernels import FILL, KERNELS
 from pypto import ir
 from pypto.pypto_core import ir as core
@@ -53,7 +53,7 @@ def ran(program, nr):
     [verdict] = made.verdicts
     assert verdict.verdict == "proved", str(verdict)
     shapes = made.declared_shapes()
-    dtype = np.int32 if made.tensors()[0].type.dtype.name == "INT32" else np.float32
+    dtype = DTYPES[made.tensors()[0].type.dtype.name]
     xs, ys = numbers(shapes[0], dtype), np.full(shapes[1], FILL, dtype)
     made(xs, ys)
     return ys, verdict.meaning

@@ -72,6 +72,17 @@ def test_tuples_and_captured_words(nr, op, golden):
     np.testing.assert_array_equal(own, 2 * xs)
 
 
+@pytest.mark.parametrize("nr", RANKS)
+def test_scalars_that_the_host_gives(nr):
+    made = compiled(programs.scalars_given(nr), nr)
+    assert [v.verdict for v in made.verdicts] == ["proved"]
+    xs, ys = numbers((nr, 1, programs.SIZE), np.int32), np.full((nr, 1, programs.SIZE + 1), 77, np.int32)
+    for _ in range(2):
+        made(xs, ys)
+        np.testing.assert_array_equal(ys[:, :, :-1], np.broadcast_to(xs[-1], xs.shape))
+        assert (ys[:, :, -1] == 7).all()
+
+
 def test_what_no_kernel_writes_stays_as_it_was(tmp_path):
     source = Source(tmp_path, "pl.store(pl.load(x, [0, 0], [1, 4]), [0, 2], y)\nreturn y")
     xs, ys = numbers((2, 1, 12)), np.full((2, 1, 12), 9, np.float32)

@@ -339,6 +339,24 @@ PROGRAMS = {  # how it is built, on how many devices, and mutants: old, new, kin
             ("pld.system.notify(pair_sig, other, [mine, 0]", "pld.system.notify(pair_sig, mine, [mine, 0]", "deadlock", "wait(pair_sig"),
         ],
     ),
+    "total_and_own": (
+        lambda m: m.total_and_own(3, m.pld.ReduceOp.Sum, m.pl.FP32),
+        3,
+        [
+            ("data = pl.store(mine, [0, 0], data)", "pld.tile.remote_store(mine, data, 0, [0, 0])", "data race", "remote_store"),
+            ("mine = pl.load(x, [0, 0], [1, n])", "mine = pld.tile.remote_load(data, (pld.rank(pld.get_comm_ctx(data)) + 1) % nr, [0, 0], [1, n])", "data race", "remote_load"),
+            ("total = pl.store(", "pld.tensor.put(data, 0, x)\n            total = pl.store(", "data race", "tensor.put"),
+        ],
+    ),
+    "scalars_given": (
+        lambda m: m.scalars_given(3),
+        3,
+        [
+            ("pld.system.wait(sig, [0, 0], tag", "pld.system.wait(sig, [0, 0], 0", "data race", "remote_store"),
+            ("pld.system.notify(sig, peer, [0, 0], tag", "pld.system.notify(sig, peer, [0, 0], tag - 1", "deadlock", "system.wait"),
+            ("if me == root:", "if me != root:", "data race", "remote_store"),
+        ],
+    ),
     "two_roles": (
         lambda m: m.two_roles(),
         2,
