@@ -110,6 +110,20 @@ def test_where_it_is():
     assert peal.python_path(compat=True).startswith(f"{PACKAGE.parent}:")
 
 
+def test_pip_installs_it_without_a_network_or_another_package(tmp_path):
+    for each in ("pip", "wheel"):
+        pytest.importorskip(each)
+    root, target = Path(__file__).parents[2], tmp_path / "installed"
+    options = ["--quiet", "--no-build-isolation", "--no-index", "--root-user-action=ignore", "--target", str(target)]
+    environment = {**os.environ, "PEAL_BUILD": str(Path(COMMAND).parent)}
+    done = subprocess.run([sys.executable, "-m", "pip", "install", *options, str(root)], capture_output=True, text=True, env=environment)
+    assert done.returncode == 0, done.stdout + done.stderr
+    text = "import peal; assert peal.check('allreduce', ranks=2); print(peal.__file__, peal.python_path(compat=True))"
+    told = subprocess.run([sys.executable, "-c", text], capture_output=True, text=True, env={**os.environ, "PYTHONPATH": str(target)})
+    assert told.stdout == f"{target}/peal/__init__.py {target}:{target}/peal/compat\n", told.stderr
+    assert (target / "peal" / "py.typed").is_file() and (target / "peal" / "compat" / "pypto" / "language").is_dir()
+
+
 HASTY = Path(__file__).parents[2] / "examples" / "broken" / "hasty_allreduce.peal"
 
 
