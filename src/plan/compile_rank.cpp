@@ -71,10 +71,12 @@ LoweredKernel::LoweredKernel(const ir::Program& program, std::string_view kernel
 
 Plan compile_rank(const ResolvedKernel& kernel, const Bindings& bindings, int rank, int nranks,
                   const CompileOptions& options) {
-    Plan plan = specialise(kernel, bindings, rank, nranks, options);
+    Draft draft = specialise(kernel, bindings, rank, nranks, options);
+    Plan plan;
     if (options.fuse) {
-        plan = fuse(std::move(plan));
+        plan = fuse(std::move(draft));
     } else {
+        plan = written_out(std::move(draft));
         change_lanes(plan, place_tiles);
     }
     validate(plan);

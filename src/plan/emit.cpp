@@ -67,7 +67,11 @@ std::int32_t Specialiser::peer(const Expression& call, const Expression& operand
 
 std::uint64_t Specialiser::natural(const Expression& call, const Expression& operand,
                                    std::string_view what) {
-    const std::int64_t value = integer(operand);
+    return natural(call, integer(operand), what);
+}
+
+std::uint64_t Specialiser::natural(const Expression& call, std::int64_t value,
+                                   std::string_view what) const {
     if (value < 0)
         fail(call.span(), fmt::format("{}: the {} is negative: {}", op_of(call), what, value));
     return static_cast<std::uint64_t>(value);
@@ -96,9 +100,11 @@ double Specialiser::exact(const Expression& call, std::int64_t integer) const {
 
 Specialiser::Offset Specialiser::offset(const Expression& call, const Expression& operand,
                                         std::string_view what) {
-    const AffineInteger value = affine(operand);
+    AffineInteger value = affine(operand);
     if (value.cycle == 0) {
-        const std::uint64_t place = natural(call, operand, what);
+        value = plain(operand);
+        const std::uint64_t place = natural(call, value.constant, what);
+        periods().at_least(value.in_periods(), 0);
         return {place, place, value};
     }
     const Cycle& places = cycle(value);
@@ -123,6 +129,7 @@ Range Specialiser::elements(const Expression& call, std::uint16_t buffer, std::i
         fail(call.span(), fmt::format("{}: elements {}..{} leave '{}', which has {}", op_of(call),
                                       offset.most, offset.most + count, memory.name, total));
     }
+    periods().at_most(offset.value.in_periods(), static_cast<std::int64_t>(total - count));
     return {buffer, rank, offset.least * size, count * size, shift_of(call, buffer, offset)};
 }
 
@@ -186,12 +193,15 @@ void Specialiser::settle_turns() {
 
 Cell Specialiser::cell(const Expression& call, std::int32_t rank, const Expression& index) {
     const std::uint16_t signal = buffer(*call.operands[0]);
-    const std::int64_t number = integer(index);
+    const AffineInteger place = plain(index);
+    const std::int64_t number = place.constant;
     const std::uint64_t cells = plan_.buffers[signal].cells;
     if (number < 0 || static_cast<std::uint64_t>(number) >= cells) {
         fail(call.span(), fmt::format("{}: there is no cell {} in '{}', which has {}", op_of(call),
                                       number, plan_.buffers[signal].name, cells));
     }
+    periods().at_least(place.in_periods(), 0);
+    periods().at_most(place.in_periods(), static_cast<std::int64_t>(cells - 1));
     return {signal, rank, static_cast<std::uint64_t>(number)};
 }
 
@@ -215,6 +225,8 @@ Value Specialiser::signal_value(const Expression& call, const Expression& operan
                                           op_of(call), part, cells.name, name(cells.element)));
         }
     }
+    // A wider cell holds all numbers that grow.
+    if (value.step != 0 && cells.element != Element::i64) periods().end();
     return {value.constant, value.per_generation};
 }
 
@@ -248,7 +260,7 @@ TileValue Specialiser::load_from(const Expression& call, const Range& source) {
 // ---------------------------------------------------------------------------- emitting
 
 void Specialiser::emit(const Expression& call, Action action) {
-    if (plan_.instructions.size() >= options_.max_instructions) {
+    if (plan_.instructions.size() + repeated_ >= options_.max_instructions) {
         fail(call.span(),
              fmt::format("the plan has more than {} instructions", options_.max_instructions));
     }
@@ -263,6 +275,8 @@ void Specialiser::emit_copy(const Expression& call, const Range& dst, const Rang
 void Specialiser::move(const Expression& call, Transfer transfer, const Range& dst,
                        const Range& src) {
     if (dst.length == 0) return;
+    // They may come closer to each other from period to period.
+    if (!is_tile(dst) && same_memory(dst, src)) periods().end();
     // Onto itself: as a load and a store of the same place.
     if (dst == src && transfer == Transfer::copied) {
         return emit_copy(call, dst, range_of(load_from(call, src)));
@@ -410,20 +424,24 @@ KernelValue Specialiser::generation(const Expression& call) {  // (signal)
 KernelValue Specialiser::advance(const Expression& call) {  // (signal, by)
     const std::uint16_t signal = buffer(*call.operands[0]);
     const auto by = static_cast<std::int64_t>(natural(call, *call.operands[1], "advance"));
+    periods().end();
     std::int64_t& total = plan_.advance[signal];
     total = checked(call.span(), ir::BinaryOp::add, total, by);
     return {};
 }
 
 KernelValue Specialiser::require(const Expression& call) {  // (left, right) cmp=
-    const std::int64_t left = integer(*call.operands[0]);
-    const std::int64_t right = integer(*call.operands[1]);
-    if (!compares(left, call.compare, right)) {
+    const AffineInteger left = plain(*call.operands[0]);
+    const AffineInteger right = plain(*call.operands[1]);
+    // Both sides keep their distance.
+    if (left.step != right.step) periods().end();
+    if (!compares(left.constant, call.compare, right.constant)) {
         const auto& written = call.call().operands;
-        const bool plain = written[1]->kind == ir::ExprKind::int_const;
+        const bool is_written = written[1]->kind == ir::ExprKind::int_const;
         const std::string message =
             fmt::format("required: {} {} {}, found {}{}", print(written[0]), symbol(call.compare),
-                        print(written[1]), left, plain ? "" : fmt::format(" and {}", right));
+                        print(written[1]), left.constant,
+                        is_written ? "" : fmt::format(" and {}", right.constant));
         throw RequirementError({trouble(call.span(), message)}, kernel_.source.get());
     }
     return {};

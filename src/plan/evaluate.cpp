@@ -120,10 +120,16 @@ AffineInteger Evaluator::worked_out(const Expression& expr) {
     }
 }
 
-std::int64_t Evaluator::integer(const Expression& expr) {
+AffineInteger Evaluator::plain(const Expression& expr) {
     const AffineInteger value = affine(expr);
     if (value.cycle != 0) fail_cycle(expr.span(), value.signal);
     if (!value.is_plain()) fail_relative(expr.span(), value.signal);
+    return value;
+}
+
+std::int64_t Evaluator::integer(const Expression& expr) {
+    const AffineInteger value = plain(expr);
+    if (value.step != 0) periods_.end();
     return value.constant;
 }
 
@@ -167,14 +173,16 @@ KernelValue Evaluator::binary(const Expression& expr) {
     if (is_arithmetic(expr.binary)) return arithmetic(expr);
     if (expr.binary == BinaryOp::logical_and) return truth(lhs) && truth(rhs);
     if (expr.binary == BinaryOp::logical_or) return truth(lhs) || truth(rhs);
-    const std::int64_t left = integer(lhs);
-    return compare(expr.binary, left, integer(rhs));
+    const AffineInteger left = plain(lhs);
+    const AffineInteger right = plain(rhs);
+    periods_.compare(expr.binary, left.in_periods(), right.in_periods());
+    return compare(expr.binary, left.constant, right.constant);
 }
 
 AffineInteger Evaluator::arithmetic(const Expression& expr) {
     const AffineInteger a = affine(*expr.operands[0]);
     const AffineInteger b = affine(*expr.operands[1]);
-    if (a.is_plain() && b.is_plain()) {
+    if (a.is_plain() && b.is_plain() && a.step == 0 && b.step == 0) {
         const Checked result = apply(expr.binary, a.constant, b.constant);
         if (result.problem.empty()) return {result.value, 0, 0};
     }
@@ -191,7 +199,11 @@ std::int64_t Evaluator::checked(Span span, BinaryOp op, std::int64_t a, std::int
 
 AffineInteger Evaluator::combine(Span span, BinaryOp op, const AffineInteger& a,
                                  const AffineInteger& b) {
-    if (a.is_plain() && b.is_plain()) return {checked(span, op, a.constant, b.constant)};
+    if (a.is_plain() && b.is_plain()) {
+        AffineInteger result{checked(span, op, a.constant, b.constant)};
+        result.step = periods_.step(op, a.in_periods(), b.in_periods(), result.constant);
+        return result;
+    }
     if (a.cycle != 0 || b.cycle != 0) return combine_cycles(span, op, a, b);
     const bool by_number = b.is_plain() && b.constant > 0;
     if (op == BinaryOp::div && by_number) return quotient(span, a, b.constant);
@@ -201,23 +213,29 @@ AffineInteger Evaluator::combine(Span span, BinaryOp op, const AffineInteger& a,
 
 // Relative values go through + and - with values of the same signal and through * with plain ones.
 AffineInteger Evaluator::combine_relative(Span span, BinaryOp op, const AffineInteger& a,
-                                          const AffineInteger& b) const {
+                                          const AffineInteger& b) {
     if (a.divisor != 1 || b.divisor != 1) fail_relative(span, a.is_plain() ? b.signal : a.signal);
     const std::uint16_t signal = a.is_plain() ? b.signal : a.signal;
     if (op == BinaryOp::mul && (a.is_plain() || b.is_plain())) {
         const AffineInteger& relative = a.is_plain() ? b : a;
         const std::int64_t factor = a.is_plain() ? a.constant : b.constant;
-        return {checked(span, op, relative.constant, factor),
-                checked(span, op, relative.per_generation, factor), signal};
+        AffineInteger result{checked(span, op, relative.constant, factor),
+                             checked(span, op, relative.per_generation, factor), signal};
+        if ((a.is_plain() ? a : b).step != 0) periods_.end();
+        result.step = periods_.step(op, relative.in_periods(), {factor, 0}, result.constant);
+        return result;
     }
     const bool is_sum = op == BinaryOp::add || op == BinaryOp::sub;
     const bool same_signal = a.is_plain() || b.is_plain() || a.signal == b.signal;
     if (!is_sum || !same_signal) fail_relative(span, signal);
-    return {checked(span, op, a.constant, b.constant),
-            checked(span, op, a.per_generation, b.per_generation), signal};
+    AffineInteger result{checked(span, op, a.constant, b.constant),
+                         checked(span, op, a.per_generation, b.per_generation), signal};
+    result.step = periods_.step(op, a.in_periods(), b.in_periods(), result.constant);
+    return result;
 }
 
-AffineInteger Evaluator::quotient(Span span, const AffineInteger& a, std::int64_t by) const {
+AffineInteger Evaluator::quotient(Span span, const AffineInteger& a, std::int64_t by) {
+    if (a.step != 0) periods_.end();
     const std::int64_t divisor = checked(span, BinaryOp::mul, a.divisor, by);
     require_length(span, static_cast<std::uint64_t>(divisor));
     AffineInteger result = a;
@@ -227,6 +245,7 @@ AffineInteger Evaluator::quotient(Span span, const AffineInteger& a, std::int64_
 
 // (c + p g) / d % m is the same for g and g + d m.
 AffineInteger Evaluator::remainder(Span span, const AffineInteger& a, std::int64_t by) {
+    if (a.step != 0) periods_.end();
     const std::int64_t length = checked(span, BinaryOp::mul, a.divisor, by);
     require_length(span, static_cast<std::uint64_t>(length));
     Cycle values;
@@ -243,6 +262,7 @@ AffineInteger Evaluator::remainder(Span span, const AffineInteger& a, std::int64
 AffineInteger Evaluator::combine_cycles(Span span, BinaryOp op, const AffineInteger& a,
                                         const AffineInteger& b) {
     const std::uint16_t signal = a.cycle != 0 ? a.signal : b.signal;
+    if (a.step != 0 || b.step != 0) periods_.end();
     for (const AffineInteger& each : {a, b}) {
         if (each.per_generation != 0) fail_relative(span, each.signal);
         if (each.cycle != 0 && each.signal != signal) {

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "peal/diagnostic.hpp"
+#include "plan/periods.hpp"
 #include "plan/resolved.hpp"
 
 namespace peal::plan {
@@ -18,14 +19,17 @@ namespace peal::plan {
 // (constant + per_generation * g) / divisor, rounded down, where g is the generation of the signal
 // buffer `signal`. A plain integer has per_generation 0 and no signal. One that comes back again
 // and again as g grows has per_generation 0 and a cycle, by its number: Evaluator::cycle().
+// By `step` the constant grows in each period of the loop that is followed (plan/periods.hpp).
 struct AffineInteger {
     std::int64_t constant = 0;
     std::int64_t per_generation = 0;
     std::uint16_t signal = 0;
     std::uint16_t cycle = 0;
     std::int32_t divisor = 1;
+    std::int64_t step = 0;
 
     bool is_plain() const { return per_generation == 0 && cycle == 0; }
+    Periods::Number in_periods() const { return {constant, step}; }
 };
 
 // By generation, from 0 on; then from the first again.
@@ -79,7 +83,10 @@ protected:
 
     KernelValue evaluate(const Expression& expr);
     AffineInteger affine(const Expression& expr);
+    // The same in all periods.
     std::int64_t integer(const Expression& expr);
+    // A plain integer that may grow from period to period.
+    AffineInteger plain(const Expression& expr);
     bool truth(const Expression& expr);
     TileValue tile(const Expression& expr);
     std::uint16_t buffer(const Expression& expr);
@@ -90,6 +97,8 @@ protected:
 
     // Loops and folds report each round here, so that a kernel that unrolls without end is stopped.
     virtual void count_round(Span where) = 0;
+
+    Periods& periods() { return periods_; }
 
     // The statement that is being carried out.
     void enter(Span statement) { statement_ = statement; }
@@ -117,8 +126,8 @@ private:
     AffineInteger combine(Span span, ir::BinaryOp op, const AffineInteger& a,
                           const AffineInteger& b);
     AffineInteger combine_relative(Span span, ir::BinaryOp op, const AffineInteger& a,
-                                   const AffineInteger& b) const;
-    AffineInteger quotient(Span span, const AffineInteger& a, std::int64_t by) const;
+                                   const AffineInteger& b);
+    AffineInteger quotient(Span span, const AffineInteger& a, std::int64_t by);
     AffineInteger remainder(Span span, const AffineInteger& a, std::int64_t by);
     AffineInteger combine_cycles(Span span, ir::BinaryOp op, const AffineInteger& a,
                                  const AffineInteger& b);
@@ -142,6 +151,7 @@ private:
     std::vector<Variable> variables_;  // by slot
     std::vector<Result> results_;      // by memo
     std::vector<Cycle> cycles_;
+    Periods periods_;
 };
 
 }  // namespace peal::plan

@@ -3,10 +3,14 @@
 #pragma once
 
 #include "plan/access.hpp"
+#include "plan/draft.hpp"
 #include "plan/origins.hpp"
 #include "plan/tile_blocks.hpp"
 
 namespace peal::plan {
+
+// As peal::fuse, of what is written out.
+Plan fuse(Draft draft);
 
 // Values that only share their place in tile memory move apart:
 //

@@ -12,9 +12,6 @@
 namespace peal::plan {
 namespace {
 
-// Rounds of a loop that emit nothing cost time too.
-constexpr std::uint64_t kRoundsPerInstruction = 16;
-
 constexpr std::uint64_t kRoundsPerLook = 1 << 12;  // at the clock
 
 void require_time(const CompileOptions& options, int rank, int nranks) {
@@ -77,7 +74,7 @@ Specialiser::Specialiser(const ResolvedKernel& kernel, const Bindings& bindings,
     bind_parameters();
 }
 
-Plan Specialiser::run() && {
+Draft Specialiser::run() && {
     std::uint64_t tile_bytes = 0;
     std::vector<std::int64_t> advance = plan_.advance;
     for (int lane = 0; lane < options_.lanes; ++lane) {
@@ -93,7 +90,7 @@ Plan Specialiser::run() && {
     plan_.advance = std::move(advance);
     settle_turns();
     plan_.notes = std::move(notes_);
-    return std::move(plan_);
+    return {std::move(plan_), std::move(repeats_)};
 }
 
 // Each lane has tile memory of its own, and says by itself how far it moves a generation on.
@@ -144,16 +141,85 @@ void Specialiser::carry_out(const Loop& loop, Span span) {
     if (notes_) {
         loops_.push_back({name_number(as_written(loop.name, kernel_.source->line(span.line)))});
     }
-    for (std::int64_t i = lo; i < hi; ++i) {
+    // Messages tell of every round, and what is carried may be anything.
+    if (notes_ || follows_ || !carried.empty()) {
+        carry_out_rounds(loop, span, lo, hi, 0, carried);
+    } else {
+        follow_rounds(loop, span, lo, hi);
+    }
+    if (notes_) loops_.pop_back();
+    for (std::size_t c = 0; c < carried.size(); ++c) define(loop.carried[c].result, carried[c]);
+}
+
+void Specialiser::carry_out_rounds(const Loop& loop, Span span, std::int64_t begin,
+                                   std::int64_t end, std::int64_t step,
+                                   std::vector<KernelValue>& carried) {
+    for (std::int64_t i = begin; i < end; ++i) {
         count_round(span);
         if (notes_) loops_.back() = {loops_.back().name, i, 0};
-        define(loop.counter, AffineInteger{i, 0, 0});
+        define(loop.counter, AffineInteger{.constant = i, .step = step});
         for (std::size_t c = 0; c < carried.size(); ++c) define(loop.carried[c].inner, carried[c]);
         run_body(loop.body);
         evaluate_all(loop.body.yields, carried);
     }
-    if (notes_) loops_.pop_back();
-    for (std::size_t c = 0; c < carried.size(); ++c) define(loop.carried[c].result, carried[c]);
+}
+
+// Of periods that are alike, two are carried out.
+void Specialiser::follow_rounds(const Loop& loop, Span span, std::int64_t lo, std::int64_t hi) {
+    constexpr std::uint64_t kWorthIt = 4;
+    constexpr std::int64_t kMostCount = std::int64_t{1} << 60;
+    std::vector<KernelValue> nothing;
+    if (lo < -kMostCount || hi > kMostCount) {
+        return carry_out_rounds(loop, span, lo, hi, 0, nothing);
+    }
+    follows_ = true;
+    std::int64_t rounds = 1;  // of a period
+    while (lo < hi) {
+        rounds = std::min(rounds, hi - lo);
+        const auto periods_left = static_cast<std::uint64_t>((hi - lo) / rounds);
+        const std::uint64_t tile_bytes = plan_.tile_bytes;
+        Repeat found;
+        found.begin = plan_.instructions.size();
+        periods().begin(static_cast<std::uint64_t>(rounds), periods_left);
+        carry_out_rounds(loop, span, lo, lo + rounds, rounds, nothing);
+        lo += rounds;
+        found.length = plan_.instructions.size() - found.begin;
+        found.times = periods().alike();
+        const auto wanted = static_cast<std::int64_t>(periods().wanted_rounds());
+        if (found.times >= kWorthIt) {
+            const std::uint64_t period_bytes = plan_.tile_bytes - tile_bytes;
+            const std::uint64_t before = rounds_;
+            carry_out_rounds(loop, span, lo, lo + rounds, rounds, nothing);
+            lo += rounds;
+            if (repeat(found, rounds_ - before, period_bytes)) {
+                lo += static_cast<std::int64_t>(found.times - 2) * rounds;
+            }
+        }
+        rounds = wanted;
+    }
+    follows_ = false;
+}
+
+// Takes the periods after the second for done, unless they would reach a limit on the way.
+bool Specialiser::repeat(Repeat repeat, std::uint64_t rounds, std::uint64_t tile_bytes) {
+    constexpr std::uint64_t kMostInAPeriod = std::uint64_t{1} << 38;
+    constexpr std::uint64_t kMostBefore = std::uint64_t{1} << 61;
+    const std::uint64_t times = repeat.times - 2;
+    const std::uint64_t room = options_.max_instructions - plan_.instructions.size() - repeated_;
+    if (plan_.instructions.size() != repeat.begin + 2 * repeat.length) return false;
+    if (times * repeat.length > room || times * rounds > most_rounds() - rounds_ ||
+        tile_bytes > kMostInAPeriod || plan_.tile_bytes > kMostBefore) {
+        return false;
+    }
+    auto step = Step::between(first_period(plan_, repeat), second_period(plan_, repeat));
+    if (!step) return false;
+    repeated_ += times * repeat.length;
+    rounds_ += times * rounds;
+    plan_.tile_bytes += times * tile_bytes;
+    if (repeat.length == 0) return true;
+    repeat.step = *std::move(step);
+    repeats_.push_back(std::move(repeat));
+    return true;
 }
 
 std::uint32_t Specialiser::name_number(std::string_view name) {
@@ -191,10 +257,15 @@ void Specialiser::carry_out(const Uninlined& call, Span span) {
          "lower the program first");
 }
 
+// Rounds of a loop that emit nothing cost time too.
+std::uint64_t Specialiser::most_rounds() const {
+    constexpr std::uint64_t kRoundsPerInstruction = 16;
+    return options_.max_instructions * kRoundsPerInstruction;
+}
+
 void Specialiser::count_round(Span where) {
-    const std::uint64_t limit = options_.max_instructions * kRoundsPerInstruction;
-    if (++rounds_ > limit) {
-        fail(where, fmt::format("the loops take more than {} rounds", limit),
+    if (++rounds_ > most_rounds()) {
+        fail(where, fmt::format("the loops take more than {} rounds", most_rounds()),
              "plans are unrolled: use fewer, larger pieces, or raise max_instructions");
     }
     if (rounds_ % kRoundsPerLook == 0) require_time(options_, plan_.rank, plan_.nranks);
@@ -210,8 +281,8 @@ const std::string& Specialiser::signal_name(std::uint16_t signal) const {
     return plan_.buffers[signal].name;
 }
 
-Plan specialise(const ResolvedKernel& kernel, const Bindings& bindings, int rank, int nranks,
-                const CompileOptions& options) {
+Draft specialise(const ResolvedKernel& kernel, const Bindings& bindings, int rank, int nranks,
+                 const CompileOptions& options) {
     require_rank(rank, nranks);
     require_lanes(kernel, options.lanes);
     require_time(options, rank, nranks);
@@ -224,5 +295,6 @@ Plan specialise(const ResolvedKernel& kernel, const Bindings& bindings, int rank
 peal::Plan peal::specialise(const ir::Program& lowered, std::string_view kernel,
                             const Bindings& bindings, int rank, int nranks,
                             const CompileOptions& options) {
-    return plan::specialise(plan::resolve(lowered, kernel), bindings, rank, nranks, options);
+    return plan::written_out(
+        plan::specialise(plan::resolve(lowered, kernel), bindings, rank, nranks, options));
 }

@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include "peal/compile.hpp"
+#include "plan/draft.hpp"
 #include "plan/evaluate.hpp"
 #include "plan/notes.hpp"
 #include "plan/resolved.hpp"
@@ -18,7 +19,7 @@ public:
     Specialiser(const ResolvedKernel& kernel, const Bindings& bindings, int rank, int nranks,
                 const CompileOptions& options);
 
-    Plan run() &&;
+    Draft run() &&;
 
 private:
     // ---- parameters (parameters.cpp)
@@ -35,10 +36,15 @@ private:
     void carry_out(const Definition& definition, Span span);
     void carry_out(const Command& command, Span span);
     void carry_out(const Loop& loop, Span span);
+    void carry_out_rounds(const Loop& loop, Span span, std::int64_t begin, std::int64_t end,
+                          std::int64_t step, std::vector<KernelValue>& carried);
+    void follow_rounds(const Loop& loop, Span span, std::int64_t lo, std::int64_t hi);
+    bool repeat(Repeat repeat, std::uint64_t rounds, std::uint64_t tile_bytes);
     void carry_out(const Branch& branch, Span span);
     void carry_out(const Uninlined& call, Span span);
     void evaluate_all(const std::vector<Operand>& exprs, std::vector<KernelValue>& values);
     void count_round(Span where) override;
+    std::uint64_t most_rounds() const;
     std::string who() const override;
     const std::string& signal_name(std::uint16_t signal) const override;
 
@@ -64,6 +70,7 @@ private:
 
     std::int32_t peer(const Expression& call, const Expression& operand);
     std::uint64_t natural(const Expression& call, const Expression& operand, std::string_view what);
+    std::uint64_t natural(const Expression& call, std::int64_t value, std::string_view what) const;
     double scalar(const Expression& call, const Expression& operand, Element element);
     double exact(const Expression& call, std::int64_t integer) const;
     Cell cell(const Expression& call, std::int32_t rank, const Expression& index);
@@ -101,6 +108,9 @@ private:
     std::uint32_t name_number(std::string_view name);
 
     Plan plan_;
+    std::vector<Repeat> repeats_;
+    std::uint64_t repeated_ = 0;        // instructions that only they have
+    bool follows_ = false;              // the rounds of a loop around what is carried out
     std::shared_ptr<PlanNotes> notes_;  // only where there is a source: nobody else is told
     std::vector<OpenLoop> loops_;
     std::deque<Table> tables_;  // stable: variables point into it
