@@ -37,13 +37,13 @@ void Channel::remember(const ConstMemory& memory, CallSite at) {
         latest_ = i;
         return;
     }
-    ReadyCall call = made_ready(memory, at);
+    Request request = request_of(memory, at);
     latest_ = (latest_ + 1) % kRemembered;
-    remembered_[latest_] = {memory, at, std::move(call)};
+    remembered_[latest_] = {memory, at, std::move(request)};
 }
 
 // A message without elements goes its way as a byte: a barrier would make the sender wait.
-ReadyCall Channel::made_ready(const ConstMemory& memory, CallSite at) {
+Request Channel::request_of(const ConstMemory& memory, CallSite at) {
     const std::string what = fmt::format("{} rank {}", members_.rank == 0 ? "send to" : "recv from",
                                          members_.name_of(1 - members_.rank));
     if (memory.count > kMaxCount) {
@@ -51,18 +51,17 @@ ReadyCall Channel::made_ready(const ConstMemory& memory, CallSite at) {
     }
     require_fit(what, memory, memory.count);
     const bool is_empty = memory.count == 0;
-    RoutinePtr routine = routines_.find({.kind = CollectiveKind::broadcast,
-                                         .element = is_empty ? Element::u8 : memory.element,
-                                         .placement = Placement::in_place,
-                                         .count = is_empty ? 1 : memory.count});
     Request request;
-    request.routine = routine.get();
+    request.routine = routines_.find({.kind = CollectiveKind::broadcast,
+                                      .element = is_empty ? Element::u8 : memory.element,
+                                      .placement = Placement::in_place,
+                                      .count = is_empty ? 1 : memory.count});
     request.stamp = message_stamp(memory.element, memory.count);
     request.site = group_.site(at);
     // The sender's is only read.
     request.arguments[0] =
         is_empty ? &nothing_ : const_cast<std::byte*>(static_cast<const std::byte*>(memory.data));
-    return {std::move(routine), request};
+    return request;
 }
 
 // ---------------------------------------------------------------------------- all

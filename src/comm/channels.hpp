@@ -36,16 +36,16 @@ public:
 
     Queue& queue() { return queue_; }
 
-    // The call for a message in this memory; good until the next. Throws Error(usage) when it
+    // The request for a message in this memory; good until the next. Throws Error(usage) when it
     // cannot be.
-    const ReadyCall& ready(const ConstMemory& memory, CallSite at) {
+    const Request& request_for(const ConstMemory& memory, CallSite at) {
         if (!remembered_[latest_].is_for(memory, at)) [[unlikely]]
             remember(memory, at);
-        return remembered_[latest_].call;
+        return remembered_[latest_].request;
     }
     void run(const ConstMemory& memory, CallSite at) {
         queue_.drain();
-        progress_.run(ready(memory, at).request);
+        progress_.run(request_for(memory, at));
     }
 
 private:
@@ -54,17 +54,17 @@ private:
     struct Remembered {
         ConstMemory memory{nullptr, 0, Element::u8};
         CallSite at;
-        ReadyCall call;
+        Request request;
 
         bool is_for(const ConstMemory& other, CallSite site) const {
-            return call.routine != nullptr && memory.data == other.data &&
+            return request.routine != nullptr && memory.data == other.data &&
                    memory.count == other.count && memory.element == other.element && at == site;
         }
     };
     static constexpr std::size_t kRemembered = 4;
 
     void remember(const ConstMemory& memory, CallSite at);
-    ReadyCall made_ready(const ConstMemory& memory, CallSite at);
+    Request request_of(const ConstMemory& memory, CallSite at);
 
     Group& group_;
     Members members_;

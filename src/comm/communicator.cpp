@@ -93,7 +93,7 @@ void Communicator::run(const Call& call, CallSite at) {
 
 Pending Communicator::start(const Call& call, CallSite at) {
     const comm::Use use(desk_->under_way());
-    return {collectives_of(desk_), desk_->collectives().start(desk_->group().ready(call, at))};
+    return {collectives_of(desk_), desk_->collectives().start(desk_->group().request_of(call, at))};
 }
 
 Pending::Pending(std::shared_ptr<comm::Queue> queue, std::uint64_t ticket)
@@ -150,13 +150,13 @@ void Pending::wait() {
 
 struct Prepared::State {
     std::shared_ptr<comm::Desk> desk;
-    comm::ReadyCall call;
+    comm::Request request;
 };
 
 Prepared Communicator::prepare(const Call& call, CallSite at) {
     const comm::Use use(desk_->under_way());
-    return Prepared(
-        std::make_unique<Prepared::State>(Prepared::State{desk_, desk_->group().ready(call, at)}));
+    return Prepared(std::make_unique<Prepared::State>(
+        Prepared::State{desk_, desk_->group().request_of(call, at)}));
 }
 
 // ---- of pieces that only this rank knows
@@ -165,25 +165,25 @@ void Communicator::all_to_all_v(ConstMemory input, Memory output, const Pieces& 
                                 const Pieces& received, CallSite at) {
     const comm::Use use(desk_->under_way());
     desk_->collectives().drain();
-    const auto call = desk_->local_pieces().exchange({input, output, sent, received}, at);
-    if (call) desk_->group().progress().run(call->request);
+    const auto request = desk_->local_pieces().exchange({input, output, sent, received}, at);
+    if (request) desk_->group().progress().run(*request);
 }
 
 Pending Communicator::start_all_to_all_v(ConstMemory input, Memory output, const Pieces& sent,
                                          const Pieces& received, CallSite at) {
     const comm::Use use(desk_->under_way());
     desk_->collectives().drain();
-    const auto call = desk_->local_pieces().exchange({input, output, sent, received}, at);
-    if (!call) return {};
-    return {collectives_of(desk_), desk_->collectives().start(*call)};
+    const auto request = desk_->local_pieces().exchange({input, output, sent, received}, at);
+    if (!request) return {};
+    return {collectives_of(desk_), desk_->collectives().start(*request)};
 }
 
 Prepared Communicator::prepare_all_to_all_v(ConstMemory input, Memory output, const Pieces& sent,
                                             const Pieces& received, CallSite at) {
     const comm::Use use(desk_->under_way());
     desk_->collectives().drain();
-    comm::ReadyCall call = desk_->local_pieces().prepare({input, output, sent, received}, at);
-    return Prepared(std::make_unique<Prepared::State>(Prepared::State{desk_, std::move(call)}));
+    comm::Request request = desk_->local_pieces().prepare({input, output, sent, received}, at);
+    return Prepared(std::make_unique<Prepared::State>(Prepared::State{desk_, std::move(request)}));
 }
 
 Prepared::Prepared(std::unique_ptr<State> state) : state_(std::move(state)) {}
@@ -194,12 +194,12 @@ Prepared::~Prepared() = default;
 void Prepared::run() {
     const comm::Use use(state_->desk->under_way());
     state_->desk->collectives().drain();
-    state_->desk->group().progress().run(state_->call.request);
+    state_->desk->group().progress().run(state_->request);
 }
 
 Pending Prepared::start() {
     const comm::Use use(state_->desk->under_way());
-    return {collectives_of(state_->desk), state_->desk->collectives().start(state_->call)};
+    return {collectives_of(state_->desk), state_->desk->collectives().start(state_->request)};
 }
 
 }  // namespace peal

@@ -46,7 +46,7 @@ void Group::hear(int member, std::string_view letter) {
 }
 
 void Group::remember(const Call& call, CallSite at, Remembered& last) {
-    last.ready = ready(call, at);
+    last.request = request_of(call, at);
     last.call = call;
     last.at = at;
 }

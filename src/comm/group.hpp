@@ -47,11 +47,9 @@ public:
     Shape shape_of(const Call& call) const;
     RoutinePtr routine_of(const Shape& shape) { return routines_.find(shape); }
     RoutinePtr routine_of(const Call& call) { return routine_of(shape_of(call)); }
-    Request request_of(const Call& call, CallSite at, const Routine& routine);
-    ReadyCall ready(const Call& call, CallSite at) {
-        RoutinePtr routine = routine_of(call);
-        const Request request = request_of(call, at, *routine);
-        return {std::move(routine), request};
+    Request request_of(const Call& call, CallSite at, RoutinePtr routine);
+    Request request_of(const Call& call, CallSite at) {
+        return request_of(call, at, routine_of(call));
     }
     std::uint32_t site(CallSite at) { return sites_.number_of(at); }
     UnderWay& under_way() { return under_way_; }
@@ -60,10 +58,9 @@ public:
     FarPairs* far_pairs() { return far_pairs_.get(); }  // null: all are on one host
     void run(const Call& call, CallSite at) {
         Remembered& last = remembered_[place_of(call)];
-        if (!last.is_for(call) || last.at != at || !is_of_window(last.ready.request, call))
-            [[unlikely]]
+        if (!last.is_for(call) || last.at != at || !is_of_window(last.request, call)) [[unlikely]]
             remember(call, at, last);
-        progress_.run(last.ready.request);
+        progress_.run(last.request);
     }
 
     // Everybody comes, for a reason of the communicator's own that must be the same everywhere.
@@ -88,20 +85,20 @@ private:
     // until the last ring has left this core.)
     struct Remembered {
         Call call;
-        ReadyCall ready;
+        Request request;
         CallSite at;
 
         // All but the window. A table of counts may have changed behind its address, so those that
         // were asked for are looked at.
         bool is_for(const Call& other) const {
-            return ready.routine != nullptr && call.input == other.input &&
+            return request.routine != nullptr && call.input == other.input &&
                    call.output == other.output && call.input_count == other.input_count &&
                    call.output_count == other.output_count && call.element == other.element &&
                    call.output_element == other.output_element && call.op == other.op &&
                    call.root == other.root && call.single == other.single &&
                    call.kind == other.kind && call.counts.size() == other.counts.size() &&
                    (other.counts.empty() || std::equal(other.counts.begin(), other.counts.end(),
-                                                       ready.routine->shape.counts.begin()));
+                                                       request.routine->shape.counts.begin()));
         }
     };
     static constexpr std::size_t kRemembered = 64;

@@ -75,21 +75,21 @@ class Messages {
 public:
     struct Message {
         Channel* channel;
-        comm::ReadyCall call;
+        comm::Request request;
         Queue::Ticket ticket = 0;  // once it is started
     };
 
     explicit Messages(std::size_t count) { messages_.reserve(count); }
 
     void add(Channel& channel, const ConstMemory& memory, CallSite at) {
-        messages_.push_back({&channel, channel.ready(memory, at)});
+        messages_.push_back({&channel, channel.request_for(memory, at)});
     }
     // If one cannot be, those before it are over, too.
     const std::vector<Message>& start() {
         for (std::size_t i = 0; i < messages_.size(); ++i) {
             Message& message = messages_[i];
             try {
-                message.ticket = message.channel->queue().start(message.call);
+                message.ticket = message.channel->queue().start(message.request);
             } catch (...) {
                 wait_for(i);
                 throw;
@@ -161,13 +161,13 @@ void Communicator::recv(Memory buffer, int from, CallSite at) {
 Pending Communicator::start_send(ConstMemory buffer, int to, CallSite at) {
     const comm::Use use(desk_->under_way());
     Channel& channel = channel_to(*desk_, "send", to);
-    return {queue_of(desk_, channel), channel.queue().start(channel.ready(buffer, at))};
+    return {queue_of(desk_, channel), channel.queue().start(channel.request_for(buffer, at))};
 }
 
 Pending Communicator::start_recv(Memory buffer, int from, CallSite at) {
     const comm::Use use(desk_->under_way());
     Channel& channel = channel_from(*desk_, "recv", from);
-    return {queue_of(desk_, channel), channel.queue().start(channel.ready(buffer, at))};
+    return {queue_of(desk_, channel), channel.queue().start(channel.request_for(buffer, at))};
 }
 
 // ---------------------------------------------------------------------------- both ways

@@ -203,17 +203,16 @@ void LocalPieces::resize(Telling& telling, std::uint64_t block_bytes) const {
 }
 
 void LocalPieces::tell(Telling& telling, CallSite at) {
-    if (telling.call.routine == nullptr || telling.at != at) {
+    if (telling.request.routine == nullptr || telling.at != at) {
         const ConstMemory mine(telling.sending.data(), telling.sending.size(), Element::u8);
         const Memory everybodys(telling.arriving.data(), telling.arriving.size(), Element::u8);
         const Call call = call::all_to_all(mine, everybodys);
         Shape shape = group_.shape_of(call);
         shape.tells_pieces = true;
-        telling.call.routine = group_.routine_of(shape);
-        telling.call.request = group_.request_of(call, at, *telling.call.routine);
+        telling.request = group_.request_of(call, at, group_.routine_of(shape));
         telling.at = at;
     }
-    group_.progress().run(telling.call.request);
+    group_.progress().run(telling.request);
 }
 
 // ---------------------------------------------------------------------------- like the last ones
@@ -343,11 +342,11 @@ void LocalPieces::unpack(const Wish& wish, const Telling& told, std::uint64_t be
     }
 }
 
-ReadyCall LocalPieces::call_for(CallSite at) {
+Request LocalPieces::request_for(CallSite at) {
     if (last_ && last_->at == at && is_checked(last_->side.given, last_->side.got) &&
         last_->side.is_packed == side_.is_packed && last_->counts == counts_ &&
         last_->side.sent_at == side_.sent_at && last_->side.received_at == side_.received_at) {
-        return last_->call;
+        return last_->request;
     }
     const Call call = call::all_to_all_v(side_.given, side_.got, counts_);
     Shape shape = group_.shape_of(call);
@@ -360,29 +359,27 @@ ReadyCall LocalPieces::call_for(CallSite at) {
             side_.received_at, group_.rank(),
             [&](std::size_t to, std::size_t from) { return counts_[from * ranks + to]; });
     }
-    ReadyCall ready{group_.routine_of(shape), {}};
-    ready.request = group_.request_of(call, at, *ready.routine);
-    last_ = Last{side_, counts_, at, ready};
-    return ready;
+    last_ = Last{side_, counts_, at, group_.request_of(call, at, group_.routine_of(shape))};
+    return last_->request;
 }
 
-std::optional<ReadyCall> LocalPieces::exchange(const Wish& wish, CallSite at) {
+std::optional<Request> LocalPieces::exchange(const Wish& wish, CallSite at) {
     check(wish);
     if (known_ && tell_whether_known(wish, true, at)) {
-        if (room_for_known() == 0) return call_for(at);
+        if (room_for_known() == 0) return request_for(at);
         unpack(wish, known_told_, Notice::kHead);
         return std::nullopt;
     }
-    if (!tell_counts(wish, true, at)) return call_for(at);
+    if (!tell_counts(wish, true, at)) return request_for(at);
     unpack(wish, counts_told_, Block::bytes(group_.nranks()) - Block::kRoom);
     return std::nullopt;
 }
 
-ReadyCall LocalPieces::prepare(const Wish& wish, CallSite at) {
+Request LocalPieces::prepare(const Wish& wish, CallSite at) {
     check(wish);
     if (known_) tell_whether_known(wish, false, at);
     tell_counts(wish, false, at);
-    return call_for(at);
+    return request_for(at);
 }
 
 }  // namespace peal::comm

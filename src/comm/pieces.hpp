@@ -30,9 +30,9 @@ public:
     // rank sends what its peer does not expect.
 
     // The call that is left to be made; none if all pieces have come already.
-    std::optional<ReadyCall> exchange(const Wish& wish, CallSite at);
+    std::optional<Request> exchange(const Wish& wish, CallSite at);
     // The call, which may be made often.
-    ReadyCall prepare(const Wish& wish, CallSite at);
+    Request prepare(const Wish& wish, CallSite at);
 
 private:
     using Numbers = std::vector<std::int64_t>;
@@ -49,7 +49,7 @@ private:
     struct Telling {
         std::vector<std::byte> sending, arriving;
         std::uint64_t block_bytes = 0;
-        ReadyCall call;
+        Request request;
         CallSite at;  // of the call
     };
     void check(const Wish& wish);
@@ -67,7 +67,7 @@ private:
 
     void put_piece(const Wish& wish, int to, std::byte* place) const;
     void unpack(const Wish& wish, const Telling& told, std::uint64_t begin) const;
-    ReadyCall call_for(CallSite at);
+    Request request_for(CallSite at);
 
     Group& group_;
     Side side_;
@@ -80,7 +80,7 @@ private:
         Side side;
         Numbers counts;
         CallSite at;
-        ReadyCall call;
+        Request request;
     };
     std::optional<Last> last_;
 };

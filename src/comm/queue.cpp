@@ -20,17 +20,17 @@ auto Queue::or_drop_all(Work work) {
 }
 
 // What is over at once needs no place here.
-Queue::Ticket Queue::start(const ReadyCall& call) {
+Queue::Ticket Queue::start(const Request& request) {
     return or_drop_all([&] {
         const bool is_first = items_.empty();
         if (is_first) {
-            progress_.begin(call.request);
+            progress_.begin(request);
             if (progress_.go_on()) return next_++;
         }
-        items_.push_back(call);
+        items_.push_back(request);
         const Ticket ticket = next_++;
         if (is_first) {
-            progress_.moved(items_.front().request);
+            progress_.moved(items_.front());
             under_way_.add(progress_.call(), *this);
         } else {
             go_on();
@@ -74,7 +74,7 @@ void Queue::finish_first() {
     if (items_.empty()) {
         under_way_.remove(*this);
     } else {
-        progress_.begin(items_.front().request);
+        progress_.begin(items_.front());
     }
 }
 

@@ -20,7 +20,7 @@ public:
     const Progress& progress() const { return progress_; }
     UnderWay& under_way() const { return under_way_; }
 
-    Ticket start(const ReadyCall& call);
+    Ticket start(const Request& request);
     // Goes as far as it can without waiting.
     void go_on();
     // Goes on without waiting, with all that is under way; whether the call is done.
@@ -41,7 +41,7 @@ private:
 
     Progress& progress_;
     UnderWay& under_way_;
-    std::deque<ReadyCall> items_;  // the first has begun
+    std::deque<Request> items_;  // the first has begun
     Ticket next_ = 0;
     Ticket dropped_ = ~Ticket{0};  // the first that did not end well
 };

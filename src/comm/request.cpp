@@ -147,10 +147,11 @@ Shape Group::shape_of(const Call& call) const {
     return shape;
 }
 
-Request Group::request_of(const Call& call, CallSite at, const Routine& routine) {
+Request Group::request_of(const Call& call, CallSite at, RoutinePtr made) {
+    const Routine& routine = *made;
     Request request;
     request.site = site(at);
-    request.routine = &routine;
+    request.routine = std::move(made);
     request.stamp = stamp_of(routine.shape);
     told_counts_.tell(routine.shape);
     const Placement placement = routine.shape.placement;

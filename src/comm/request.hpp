@@ -24,19 +24,13 @@ struct Symmetric {
     std::uint64_t number = 0;  // which of its communicator's windows; see windows_word()
 };
 
-// A routine and this rank's buffers, in the order of its plan.
+// A routine, which it keeps, and this rank's buffers in the order of its plan.
 struct Request {
-    const Routine* routine = nullptr;
+    RoutinePtr routine;
     Stamp stamp;
     std::uint32_t site = 0;  // where the call was made: Sites::number_of()
     std::array<std::byte*, 2> arguments{};
     Symmetric window;
-};
-
-// A request whose routine is kept with it.
-struct ReadyCall {
-    RoutinePtr routine;
-    Request request;
 };
 
 // Whether private memory can be the buffer of a call that needs so many elements. Throws

@@ -225,7 +225,7 @@ TEST(MessageFaults, AnInquiryIsToldOfAllThatIsUnderWay) {
                       "    instruction 2  wait signal[1] >= 1\n    sees 0, waits for rank 1");
         }
         const Queue::Ticket sum =
-            desk.collectives().start(desk.group().ready(call::allreduce(x), {"a.cpp", 1}));
+            desk.collectives().start(desk.group().request_of(call::allreduce(x), {"a.cpp", 1}));
         if (rank == 0) desk.channels().from(1).run(Memory(token), {"b.cpp", 2});
         if (rank == 1) desk.channels().to(0).run(Memory(token), {"b.cpp", 3});
         desk.collectives().wait(sum);

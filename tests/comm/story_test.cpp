@@ -35,7 +35,7 @@ TEST(Story, WhoDiesOfAMismatchIsNotItsCause) {
         group.run(call, {});
         have_met.arrive_and_wait();
         Queue::Ticket ticket = 0;
-        if (rank == 1) ticket = queue.start(group.ready(call, {}));
+        if (rank == 1) ticket = queue.start(group.request_of(call, {}));
         has_called.arrive_and_wait();
         if (rank == 0) {
             std::vector<float> x(4);
