@@ -26,8 +26,9 @@ Rule pair_rule(CollectiveKind kind, std::uint64_t max_bytes, std::string recipe,
     return private_rule(kind, max_bytes, std::move(recipe), stage_bytes, 2);
 }
 
-Rule reach_rule(CollectiveKind kind, int max_ranks, std::string recipe) {
-    return {kind, Where::staging, max_ranks, Rule::kAny, std::move(recipe), 0, true};
+Rule reach_rule(CollectiveKind kind, int max_ranks, std::string recipe,
+                std::uint64_t max_bytes = Rule::kAny) {
+    return {kind, Where::staging, max_ranks, max_bytes, std::move(recipe), 0, true};
 }
 
 Rule window_rule(CollectiveKind kind, std::uint64_t max_bytes, std::string recipe,
@@ -86,7 +87,9 @@ std::vector<Rule> all_rules() {
         target_rule(barrier, any, many, "dissemination"),
         // Little data rides in the signal's line or is put beside it; more is staged once in a ring
         // and read by whoever wants it; large messages go through a staging window that stays in
-        // the caches, or are copied once, by the system.
+        // the caches, or are copied once, by the system. What exceeds the caches goes through the
+        // window again: the system's stores do not bypass them. Among many ranks the windows are
+        // smaller, so that all of them stay in the caches.
         private_rule(allreduce, 1 * kKiB, "push"),
         private_rule(allreduce, 128 * kKiB, "pull"),
         pair_rule(allreduce, 384 * kKiB, "pull"),
@@ -97,8 +100,9 @@ std::vector<Rule> all_rules() {
         private_rule(allgather, 128 * kKiB, "pull"),
         pair_rule(allgather, 448 * kKiB, "pull"),
         pair_rule(allgather, 768 * kKiB, "pipeline", 1 * kMiB),
-        reach_rule(allgather, 2, "mesh"),
-        private_rule(allgather, any, "pipeline", 1 * kMiB),
+        reach_rule(allgather, 2, "mesh", 12 * kMiB),
+        private_rule(allgather, any, "pipeline", 1 * kMiB, 4),
+        private_rule(allgather, any, "pipeline", 256 * kKiB),
         private_rule(broadcast, 1 * kKiB, "push"),
         pair_rule(broadcast, 512 * kKiB, "stream"),
         private_rule(broadcast, 128 * kKiB, "pull"),
@@ -108,9 +112,10 @@ std::vector<Rule> all_rules() {
         private_rule(all_to_all, 64 * kKiB, "push"),
         pair_rule(all_to_all, 256 * kKiB, "push"),
         pair_rule(all_to_all, 768 * kKiB, "pipeline", 1 * kMiB),
-        reach_rule(all_to_all, 2, "mesh"),
+        reach_rule(all_to_all, 2, "mesh", 6 * kMiB),
+        pair_rule(all_to_all, any, "pipeline", 1 * kMiB),
         private_rule(all_to_all, 384 * kKiB, "pipeline", 1 * kMiB),
-        reach_rule(all_to_all, kMaxRanks, "mesh"),
+        reach_rule(all_to_all, kMaxRanks, "mesh", 1536 * kKiB),
         private_rule(all_to_all, any, "pipeline", 1 * kMiB),
         private_rule(all_to_all_v, 256 * kKiB, "push"),
         private_rule(all_to_all_v, any, "pipeline", 1 * kMiB),

@@ -177,12 +177,12 @@ std::vector<Row> known_rows() {
          staging,
          {3, 4, 8},
          "mesh none to 0, push line to 48, push box to 512, push ring to 65536, pipeline bulk to "
-         "393216, mesh reach"},
+         "393216, mesh reach to 1572864, pipeline bulk"},
         {all_to_all,
          staging,
          {16},
          "mesh none to 0, push line to 48, push box to 512, push ring to 32768, pipeline bulk to "
-         "393216, mesh reach"},
+         "393216, mesh reach to 1572864, pipeline bulk"},
         {all_to_all,
          out_of_reach,
          {1, 2},
