@@ -132,10 +132,13 @@ std::vector<Rule> all_rules() {
         private_rule(scatter, 64 * kKiB, "push"),
         private_rule(scatter, any, "pipeline", 1 * kMiB),
         private_rule(scan, 1 * kKiB, "push"),
-        private_rule(scan, 128 * kKiB, "pull"),
+        // Each rank reads all before it, so among many the chain pays sooner.
+        private_rule(scan, 32 * kKiB, "pull"),
+        private_rule(scan, 128 * kKiB, "pull", 0, 4),
         private_rule(scan, any, "pipeline", 1 * kMiB),
         private_rule(exscan, 1 * kKiB, "push"),
-        private_rule(exscan, 128 * kKiB, "pull"),
+        private_rule(exscan, 32 * kKiB, "pull"),
+        private_rule(exscan, 128 * kKiB, "pull", 0, 4),
         private_rule(exscan, any, "pipeline", 1 * kMiB),
         private_rule(barrier, any, "mesh"),
         // On a window peers read and write the data itself, unless there is so little that it is

@@ -296,12 +296,12 @@ std::vector<Row> known_rows() {
          staging,
          {8},
          "mesh none to 0, push line to 48, push box to 512, push ring to 1024, pull box to 4096, "
-         "pull ring to 131072, pipeline bulk"},
+         "pull ring to 32768, pipeline bulk"},
         {scan,
          staging,
          {16},
          "mesh none to 0, push line to 48, push box to 512, push ring to 1024, pull box to 8192, "
-         "pull ring to 131072, pipeline bulk"},
+         "pull ring to 32768, pipeline bulk"},
         {exscan,
          staging,
          {1, 2},
@@ -321,12 +321,12 @@ std::vector<Row> known_rows() {
          staging,
          {8},
          "mesh none to 0, push line to 48, push box to 512, push ring to 1024, pull box to 4096, "
-         "pull ring to 131072, pipeline bulk"},
+         "pull ring to 32768, pipeline bulk"},
         {exscan,
          staging,
          {16},
          "mesh none to 0, push line to 48, push box to 512, push ring to 1024, pull box to 8192, "
-         "pull ring to 131072, pipeline bulk"},
+         "pull ring to 32768, pipeline bulk"},
         {barrier, staging, {1, 2, 3, 4, 8, 16}, "mesh none"},
     };
 }
