@@ -20,6 +20,10 @@ const std::vector<Pass>& pipeline();
 // The program after one pass, which the verifier has looked at.
 ir::Program apply(const Pass& pass, const ir::Program& program);
 
+// As lower(), of one of our own programs: the verifier does not look. Every one of them goes
+// through lower() as well, when plans of all ranks are made.
+ir::Program lower_unverified(const ir::Program& program);
+
 // Replaces each call of a kernel by that kernel's body, with arguments for parameters, the caller's
 // shapes for its symbols, and fresh names. Throws ProgramError when a symbol has no value.
 ir::Program inline_calls(const ir::Program& program);

@@ -34,11 +34,13 @@ public:
     explicit ExprRewriter(const ExprRewrite& rewrite) : rewrite_(rewrite) {}
 
     VarPtr operator()(const VarPtr& var) {
+        if (is_plain(*var)) return var;
         VarPtr& result = definitions_[var.get()];
         if (!result) result = std::static_pointer_cast<const Var>(map_node(ExprPtr(var), *this));
         return result;
     }
     ExprPtr operator()(const ExprPtr& expr) {
+        if (is_plain(*expr)) return rewrite_(expr);
         if (expr.use_count() == 1) return rewrite_(map_node(expr, *this));
         const auto it = done_.find(expr.get());
         if (it != done_.end()) return it->second;
@@ -49,6 +51,9 @@ public:
     StmtPtr operator()(const StmtPtr& stmt) { return map_node(stmt, *this); }
 
 private:
+    // There is nothing below it.
+    static bool is_plain(const Expr& expr) { return is_leaf(expr) && type_of(expr).shape.empty(); }
+
     const ExprRewrite& rewrite_;
     std::unordered_map<const Expr*, ExprPtr> done_;
     std::unordered_map<const Var*, VarPtr> definitions_;

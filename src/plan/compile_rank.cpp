@@ -9,6 +9,7 @@
 
 #include <fmt/format.h>
 
+#include "passes/pipeline.hpp"
 #include "peal/program.hpp"
 #include "plan/fuse_steps.hpp"
 #include "plan/lanes.hpp"
@@ -38,7 +39,7 @@ Form form_of(const Collective& collective) {
 // As LoweredKernel, but without a source: nobody is told of the lines of a built-in recipe.
 struct KeptKernel {
     explicit KeptKernel(const Collective& collective)
-        : program(lower(program_of(collective))),
+        : program(passes::lower_unverified(program_of(collective))),
           resolved(resolve(program, name(collective.kind))) {}
     KeptKernel(const KeptKernel&) = delete;
     KeptKernel& operator=(const KeptKernel&) = delete;

@@ -132,11 +132,11 @@ private:
         return result;
     }
 
-    // Nodes are shared, and so is what becomes of them. Not inside a fold: there the same node may
-    // stand for another counter of the same name.
+    // Nodes are shared by many, and so is what becomes of them. Not inside a fold: there the same
+    // node may stand for another counter of the same name.
     Operand expression(const ir::ExprPtr& expr) {
         if (!expr) return nullptr;
-        if (folds_ != 0) return resolved(*expr);
+        if (folds_ != 0 || expr.use_count() == 1) return resolved(*expr);
         const auto it = done_.find(expr.get());
         if (it != done_.end()) return it->second;
         return done_[expr.get()] = resolved(*expr);

@@ -55,6 +55,13 @@ void require_lanes(const ResolvedKernel& kernel, int lanes) {
     }
 }
 
+// A few rounds are sooner carried out.
+bool is_worth_following(std::int64_t lo, std::int64_t hi) {
+    constexpr std::int64_t kFewRounds = 16;
+    constexpr std::int64_t kFar = std::int64_t{1} << 60;
+    return -kFar < lo && lo < hi && hi < kFar && hi - lo >= kFewRounds;
+}
+
 }  // namespace
 
 Specialiser::Specialiser(const ResolvedKernel& kernel, const Bindings& bindings, int rank,
@@ -142,7 +149,7 @@ void Specialiser::carry_out(const Loop& loop, Span span) {
         loops_.push_back({name_number(as_written(loop.name, kernel_.source->line(span.line)))});
     }
     // Messages tell of every round, and what is carried may be anything.
-    if (notes_ || follows_ || !carried.empty()) {
+    if (notes_ || follows_ || !carried.empty() || !is_worth_following(lo, hi)) {
         carry_out_rounds(loop, span, lo, hi, 0, carried);
     } else {
         follow_rounds(loop, span, lo, hi);
@@ -167,11 +174,7 @@ void Specialiser::carry_out_rounds(const Loop& loop, Span span, std::int64_t beg
 // Of periods that are alike, two are carried out.
 void Specialiser::follow_rounds(const Loop& loop, Span span, std::int64_t lo, std::int64_t hi) {
     constexpr std::uint64_t kWorthIt = 4;
-    constexpr std::int64_t kMostCount = std::int64_t{1} << 60;
     std::vector<KernelValue> nothing;
-    if (lo < -kMostCount || hi > kMostCount) {
-        return carry_out_rounds(loop, span, lo, hi, 0, nothing);
-    }
     follows_ = true;
     std::int64_t rounds = 1;  // of a period
     while (lo < hi) {
