@@ -38,6 +38,8 @@ class DistributedConfig(Named):
     """Which devices a program runs on: device k of the program is device_ids[k]."""
 
     def __init__(self, device_ids=(0,), num_sub_workers=0, runtime="tensormap_and_ringbuffer", aicpu_thread_num=0):
+        if not isinstance(device_ids, (list, tuple, range)) or not all(isinstance(i, int) for i in device_ids):
+            raise ValueError(f"device_ids must be a list of ints, found {device_ids!r}")
         ids = list(device_ids)
         if not ids:
             raise ValueError("device_ids must not be empty")
@@ -157,22 +159,21 @@ class DistributedCompiledProgram(Named):
 
     def with_outputs(self, args):
         params, directions = self.function.params, self.function.param_directions
-        rest = iter(args)
-        values = [None if d == ParamDirection.Out else next(rest) for d in directions]
         symbols = {}
-        for param, value in zip(params, values):
-            if value is not None and isinstance(param.type, nodes.TensorType):
+        for param, value in zip([p for p, d in zip(params, directions) if d != ParamDirection.Out], args):
+            if isinstance(param.type, nodes.TensorType):
+                arrays.require(value, param, self.function.name)
                 solve(param, list(value.shape), symbols)
-        like = next((v for v in values if v is not None and arrays.is_array(v)), None)
+        like = next((v for v in args if arrays.is_array(v)), None)
 
         def number(expr):
             return symbols[expr.name_hint] if isinstance(expr, nodes.DynVar) else fold(expr, number)
 
-        made = []
-        for i, (param, value) in enumerate(zip(params, values)):
-            if value is None:
-                values[i] = arrays.zeros([number(d) for d in param.type.shape], param.type.dtype, like)
-                made.append(values[i])
+        rest, values, made = iter(args), [], []
+        for param, direction in zip(params, directions):
+            if direction == ParamDirection.Out:
+                made.append(arrays.zeros([number(d) for d in param.type.shape], param.type.dtype, like))
+            values.append(made[-1] if direction == ParamDirection.Out else next(rest))
         return values, made
 
     def __call__(self, *args, config=None):

@@ -28,6 +28,9 @@ class Verdict(Named):
     def lines(self):
         return sorted({line for r in self.refutations[:1] for line in r.lines if line})
 
+    def __repr__(self):
+        return f"<{str(self).partition(chr(10))[0]}>"
+
     def __str__(self):
         title = f"kernel {', '.join(self.kernels)} of {self.filename}"
         if self.verdict == "proved":

@@ -202,6 +202,8 @@ def test_several_programs_on_one_worker():
     "arguments, message",
     [
         ({"device_ids": []}, "device_ids must not be empty"),
+        ({"device_ids": "0-3"}, "device_ids must be a list of ints, found '0-3'"),
+        ({"device_ids": 4}, "device_ids must be a list of ints, found 4"),
         ({"device_ids": [0, -1]}, "be non-negative"),
         ({"device_ids": [1, 1]}, "be distinct"),
         ({"num_sub_workers": -1}, "num_sub_workers"),
@@ -220,6 +222,8 @@ def test_calls_that_cannot_be():
         made(xs, xs, xs)
     with pytest.raises(TypeError, match="'xs' must have elements of float32, found float64"):
         made(xs.astype(np.float64), xs)
+    with pytest.raises(TypeError, match="'xs' must be a torch tensor or a numpy array, found NoneType"):
+        made(None)
     with pytest.raises(TypeError, match="'ys' is not contiguous"):
         made(xs, np.zeros((2, 1, 2 * programs.SIZE), np.float32)[:, :, ::2])
     with pytest.raises(TypeError, match="must be a torch tensor or a numpy array, found list"):
@@ -340,6 +344,7 @@ def test_a_proof_that_knows_no_result_says_so(tmp_path):
     [verdict] = Source(tmp_path, "return y").compile(2, 4).verdicts
     assert (verdict.verdict, verdict.meaning, verdict.is_protocol_only) == ("proved", None, True)
     assert str(verdict).endswith(": proved: no race, no deadlock; of the result nothing is known (protocol only)")
+    assert repr(verdict) == f"<{verdict}>"
     [verdict] = compiled(programs.mesh_allreduce(2), 2).verdicts
     assert not verdict.is_protocol_only
     assert str(verdict).endswith(": proved: no race, no deadlock; ys is the allreduce (sum) of xs")
