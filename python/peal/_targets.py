@@ -257,8 +257,8 @@ def _request(
     if isinstance(target, (str, os.PathLike)):
         name = os.fspath(target)
         return (f"{name}:{kernel}" if kernel else name), words, None, None
-    plans = list(target)
-    if not all(isinstance(plan, _peal.Plan) for plan in plans):
+    plans = list(target) if isinstance(target, Iterable) else []
+    if not isinstance(target, Iterable) or not all(isinstance(plan, _peal.Plan) for plan in plans):
         raise Error(
             "target: expected a name or path, a peal.Program, a peal.PtoKernel or a list of "
             f"peal.Plan, found {type(target).__name__}"

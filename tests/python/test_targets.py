@@ -137,6 +137,7 @@ def test_options_of_a_check():
         (lambda: peal.check(RING, outstanding_loads=True, strict_loads=True), "^`outstanding_loads` and `strict_loads` disagree$"),
         (lambda: peal.check(peal.compile(MESH, 2, sizes={"n": 4}), ranks=range(3, 5)), "^`ranks` 3,4: the plans are for 2 ranks$"),
         (lambda: peal.check([1, 2]), "^target: expected a name or path, .* found list$"),
+        (lambda: peal.run(None), "^target: expected a name or path, .* found NoneType$"),
         (lambda: peal.check(MESH, kernel="k"), "mesh_allreduce.peal has no kernel 'k'; it has mesh_allreduce$"),
         (lambda: peal.check([]), "^plans has no plans$"),
         (lambda: peal.check("allreduce", expect="broadcast"),

@@ -48,7 +48,7 @@ class Worker(_Named):
 
     def __init__(self, level, **config):
         if level not in (2, 3):
-            raise ValueError(_unsupported(f"Worker: level {level}"))
+            raise ValueError(_unsupported(f"Worker: level {level!r}"))
         timeout = config.get("startup_timeout_s", 300)
         if not (timeout > 0 and math.isfinite(timeout)):
             raise ValueError(f"startup_timeout_s must be positive and finite, found {timeout}")
@@ -58,8 +58,10 @@ class Worker(_Named):
             raise ValueError(f"runtime: expected {' or '.join(_RUNTIMES)}, found {runtime!r}")
         self.level, self.config, self.live_domains = level, config, {}
         self._platform = platform.removesuffix("sim") + "sim"
-        ids = config.get("device_ids") if level == 3 else [config.get("device_id", 0)]
-        self._device_ids = list(ids or [])
+        ids = (config.get("device_ids") or []) if level == 3 else [config.get("device_id", 0)]
+        if not isinstance(ids, (list, tuple, range)) or not all(isinstance(i, int) for i in ids):
+            raise TypeError(f"Worker: device_ids: expected a list of ints, found {ids!r}")
+        self._device_ids = list(ids)
         self._state, self._driver, self._orch, self._check = "new", None, None, None
         self._handles, self._by_number, self._buffers, self._built = [], {}, [], {}
         self._committed = {}  # chip -> {address: bytes}

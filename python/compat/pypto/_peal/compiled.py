@@ -55,6 +55,12 @@ class DistributedConfig(Named):
         self.runtime, self.aicpu_thread_num = runtime, aicpu_thread_num
 
 
+def require_config(config):
+    """What is neither a configuration nor None would be taken for none."""
+    if config is not None and not isinstance(config, DistributedConfig):
+        raise TypeError(f"distributed_config must be a DistributedConfig, found {type(config).__name__}")
+
+
 def compile(program, output_dir=None, *, platform=None, distributed_config=None, **ignored):
     """Makes a program ready for its devices. What is wrong with it for them is a ValueError."""
     unknown = set(ignored) - IGNORED
@@ -62,6 +68,7 @@ def compile(program, output_dir=None, *, platform=None, distributed_config=None,
         raise TypeError(f"compile() got an unexpected keyword argument '{sorted(unknown)[0]}'")
     if not isinstance(program, nodes.Program):
         raise TypeError(f"ir.compile takes a program made by @pl.program, found {type(program).__name__}")
+    require_config(distributed_config)
     if platform is not None:
         checked_platform(platform)
     return DistributedCompiledProgram(program, output_dir, platform, distributed_config or DistributedConfig())

@@ -8,9 +8,10 @@ from peal._unsupported import Named, attribute_error
 
 from . import nodes, parser
 from .annotations import DistributedTensor, Tensor
-from .compiled import DistributedConfig, compile
+from .compiled import compile
 from .dtypes import ALL
 from .enums import FunctionType, Level, Role
+from .run_config import RunConfig, required
 
 
 class JitFunction(Named):
@@ -42,11 +43,11 @@ class JitFunction(Named):
         return _Program(self, samples).made()
 
     def compile(self, *samples, config=None):
-        given = getattr(config, "distributed_config", None) or DistributedConfig()
-        return compile(self.lower(*samples), platform=getattr(config, "platform", None), distributed_config=given)
+        config = required(config) or RunConfig(platform=None)
+        return compile(self.lower(*samples), platform=config.platform, distributed_config=config.distributed_config)
 
     def __call__(self, *args, config=None):
-        devices = getattr(getattr(config, "distributed_config", None), "device_ids", None)
+        devices = getattr(required(config), "distributed_config", None) and config.distributed_config.device_ids
         key = str([(list(a.shape), str(a.dtype)) if hasattr(a, "shape") else None for a in args]), str(devices)
         if key not in self._compiled:
             self._compiled[key] = self.compile(*args, config=config)

@@ -4,6 +4,7 @@
 import jit_programs
 import numpy as np
 import pypto.language as pl
+import pypto.language.distributed as pld
 import pytest
 from frame import numbers
 from pypto.ir.distributed_compiled_program import DistributedConfig
@@ -79,3 +80,28 @@ def test_a_symbol_may_be_bound_in_the_body():
     xs, ys = numbers((2, 1, 5)) + 10, np.zeros((2, 1, 5), np.float32)
     host(xs, ys, config=config(2))
     np.testing.assert_array_equal(ys, xs)
+    with pytest.raises(TypeError, match="^config must be a RunConfig, found dict$"):
+        host(xs, ys, config={"platform": "a2a3sim"})
+    with pytest.raises(TypeError, match="^distributed_config must be a DistributedConfig, found list$"):
+        RunConfig(distributed_config=[0, 1])
+
+
+def test_numbers_are_those_of_the_call():
+    @pl.jit.incore
+    def scale(x: pl.Tensor[[1, 4], pl.FP32], y: pl.Out[pl.Tensor[[1, 4], pl.FP32]], by: pl.Scalar[pl.INT32]):
+        y = pl.store(pl.mul(pl.load(x, [0, 0], [1, 4]), pl.cast(by, pl.FP32)), [0, 0], y)
+        return y
+
+    @pl.jit
+    def chip(x: pl.Tensor[[1, 4], pl.FP32], y: pl.Out[pl.Tensor[[1, 4], pl.FP32]], by: pl.Scalar[pl.INT32]):
+        return scale(x, y, by)
+
+    @pl.jit.host
+    def host(xs: pl.Tensor[[2, 1, 4], pl.FP32], ys: pl.Out[pl.Tensor[[2, 1, 4], pl.FP32]], by: pl.Scalar[pl.INT32]):
+        for r in pl.range(pld.world_size()):
+            chip(xs[r], ys[r], by, device=r)
+
+    xs, ys = numbers((2, 1, 4)) + 10, np.zeros((2, 1, 4), np.float32)
+    for by in (2, 3):
+        host(xs, ys, by, config=config(2))
+        np.testing.assert_array_equal(ys, by * xs)

@@ -234,6 +234,8 @@ def test_calls_that_cannot_be():
         made.prepare(reset_persistent_windows=True)
     with pytest.raises(ValueError, match="not sub-workers"):
         made.prepare(callbacks={"f": print})
+    with pytest.raises(TypeError, match="^distributed_config must be a DistributedConfig, found list$"):
+        ir.compile(programs.mesh_allreduce(2), distributed_config=[0, 1])
     with pytest.raises(TypeError, match="unexpected keyword argument 'wrong'"):
         ir.compile(programs.mesh_allreduce(2), wrong=1)
 

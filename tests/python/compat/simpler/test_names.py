@@ -2,6 +2,7 @@
 """Names, values and errors of the modules, and the page that lists them."""
 
 import ctypes
+import re
 from pathlib import Path
 
 import pytest
@@ -26,6 +27,11 @@ def test_they_are_peals():
 def test_what_is_refused_is_named():
     with pytest.raises(NotImplementedError, match="the cube"):
         KernelCompiler("a2a3").compile_incore(__file__, core_type="aic")
+    for ids in ("0-1", [0, "1"], 2):
+        with pytest.raises(TypeError, match=f"^Worker: device_ids: expected a list of ints, found {re.escape(repr(ids))}$"):
+            Worker(level=3, device_ids=ids)
+    with pytest.raises(ValueError, match="level '3' is not supported by Peal"):
+        Worker(level="3")
     with pytest.raises(ValueError, match="level 4 is not supported by Peal"):
         Worker(level=4)
 
