@@ -4,9 +4,11 @@
 from __future__ import annotations
 
 import atexit
+import sys
 import weakref
 
 from . import _peal
+from ._errors import Error
 
 _open: weakref.WeakSet[Worker] = weakref.WeakSet()
 
@@ -23,4 +25,9 @@ class Worker(_peal.Worker):
 def _close_all() -> None:
     # Its threads run Python functions, which they cannot when there is no interpreter any more.
     for worker in list(_open):
-        worker.close()
+        if worker.state == "closed":
+            continue
+        try:
+            worker.close()
+        except Error as error:  # each is closed, whatever the others say
+            print(f"peal: {error}", file=sys.stderr)

@@ -377,3 +377,29 @@ def test_ctrl_c_interrupts_a_wait():
     assert program.wait(60) == 0
     with pytest.raises(ProcessLookupError):
         os.kill(device, 0)
+
+
+STUCK = """
+import peal, threading, os
+workers = [peal.Worker(ranks=1, close_deadline=0.05) for _ in range(2)]
+entered = threading.Event()
+for worker in workers:
+    entered.clear()
+    worker.submit_host(lambda: (entered.set(), threading.Event().wait()), name="stuck")
+    entered.wait()
+print(*(worker.process_of(0) for worker in workers))
+"""
+LEFT = "task 1 'stuck' is a host task that has not returned within 50 ms; the worker is closed without it, and its thread goes on"
+
+
+@pytest.mark.parametrize("closes", [True, False])
+def test_a_host_task_that_never_ends_does_not_keep_the_program(closes):
+    text = STUCK + (
+        "for worker in workers:\n"
+        "    try:\n        worker.close()\n"
+        "    except peal.Error as error:\n        print(error)\n" if closes else "")
+    done = subprocess.run([sys.executable, "-c", text], capture_output=True, text=True, timeout=60)
+    devices, *told = done.stdout.splitlines()
+    assert done.returncode == 0 and told == ([LEFT] * 2 if closes else [])
+    assert done.stderr == ("" if closes else f"peal: {LEFT}\n" * 2)
+    assert not any(Path(f"/proc/{device}").exists() for device in devices.split())
