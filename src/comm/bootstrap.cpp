@@ -39,7 +39,8 @@ void lay_foundation(World& world) {
     foundation->table_bytes = rules.size();
     std::memcpy(foundation->texts(), table.origin.data(), table.origin.size());
     std::memcpy(foundation->texts() + table.origin.size(), rules.data(), rules.size());
-    foundation->group = world.allocate(Members::communicator_bytes(world.nranks()), world.nranks());
+    foundation->group =
+        world.allocate(Members::communicator_bytes(world.nranks(), false), world.nranks());
     world.header().meeting_point.store(extent,
                                        std::memory_order_release);  // pairs with bootstrap()
     for (int rank = 1; rank < world.nranks(); ++rank) ring_if_asleep(world, rank);
@@ -120,8 +121,9 @@ Arrival arrive(const hosts::Job& job, const std::vector<int>& here) {
         arrival.rules = to_json(table);
     }
     if (job.rank() == here.front()) {
-        arrival.extent = job.world()->allocate(Members::communicator_bytes(job.world()->nranks()),
-                                               static_cast<int>(here.size()));
+        arrival.extent = job.world()->allocate(
+            Members::communicator_bytes(job.world()->nranks(), job.spans_hosts()),
+            static_cast<int>(here.size()));
     }
     return arrival;
 }
@@ -204,7 +206,7 @@ std::unique_ptr<Group> split(Group& group, int colour, int key, CallSite at) {
         const auto here = static_cast<int>(std::count_if(ranks.begin(), ranks.end(), is_here));
         try {
             extent[0] = static_cast<std::int64_t>(
-                group.world()->allocate(Members::communicator_bytes(size), here));
+                group.world()->allocate(Members::communicator_bytes(size, here < size), here));
         } catch (const Error& error) {
             why = error.what();
         }

@@ -17,7 +17,8 @@ Group::Group(std::shared_ptr<World> world, std::vector<int> members, int rank, s
       members_(std::move(world), std::move(members), rank, extent, std::move(job)),
       table_(std::move(table)),
       routines_(table_, rank, nranks(),
-                limits_of(nranks(), kRoomForCollectives, !members_.span_hosts()), members_.hosts()),
+                limits_of(nranks(), members_.memory.room(), !members_.span_hosts()),
+                members_.hosts()),
       sites_(members_.self()),
       told_counts_(members_.self()),
       progress_(members_, routines_, under_way_) {

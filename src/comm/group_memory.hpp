@@ -40,6 +40,8 @@ struct StagingRoom {
     std::uint64_t slots = Turns::kSlots;
 };
 inline constexpr StagingRoom kRoomForCollectives{1 << 20, kMaxStageBytes};
+// Between hosts a meeting takes as long as a call, or two, so there is one half as often.
+inline constexpr StagingRoom kRoomBetweenHosts{1 << 20, kMaxStageBytes, Turns::kMostSlots};
 // The ring of messages is larger than a core's own cache: until a line of it is written again, the
 // receiver's cache has let it go. To take a line from that cache costs several times as much. It
 // has more slots, since a sender hears nothing from its receiver and must meet it when all are
@@ -117,8 +119,8 @@ struct Members {
           job(std::move(the_job)),
           far(far_among(ranks, job.get())),
           common(world->at(extent), nranks()),
-          memory(world->at(extent) + CommonMemory::bytes(nranks()), nranks(), kRoomForCollectives) {
-    }
+          memory(world->at(extent) + CommonMemory::bytes(nranks()), nranks(),
+                 room_of(span_hosts())) {}
     // Of a communicator's members `from` and `to`, by their ranks there.
     Members(const Members& communicator, int from, int to, std::byte* base)
         : world(communicator.world),
@@ -131,8 +133,11 @@ struct Members {
           common(communicator.common),
           memory(base, 2, kRoomForMessages) {}
 
-    static std::uint64_t communicator_bytes(int nranks) {
-        return CommonMemory::bytes(nranks) + GroupMemory::bytes(nranks, kRoomForCollectives);
+    static constexpr StagingRoom room_of(bool spans_hosts) {
+        return spans_hosts ? kRoomBetweenHosts : kRoomForCollectives;
+    }
+    static std::uint64_t communicator_bytes(int nranks, bool spans_hosts) {
+        return CommonMemory::bytes(nranks) + GroupMemory::bytes(nranks, room_of(spans_hosts));
     }
 
     // The host of each member, as in Collective; whether it is another than this one. Both are

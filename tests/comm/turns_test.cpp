@@ -344,6 +344,7 @@ TEST(AnySequence, EveryRoutineKeepsWhatItNeeds) {
 const std::vector<std::vector<std::int64_t>> kLayouts = {{0, 1}, {0, 0, 1, 1}, {1, 0, 1}};
 
 TEST(AnySequence, EveryRoutineBetweenHostsKeepsWhatItNeeds) {
+    constexpr StagingRoom kRoom = kRoomBetweenHosts;
     std::set<Staging> seen;
     for (const auto& hosts : kLayouts) {
         const auto nranks = static_cast<int>(hosts.size());
@@ -357,7 +358,8 @@ TEST(AnySequence, EveryRoutineBetweenHostsKeepsWhatItNeeds) {
                 }
                 if (shape.counts.empty()) shape.count = count;
                 if (has_root(kind)) shape.root = nranks - 1;
-                PlacedCalls calls(nranks, 1 << 20, {});
+                PlacedCalls calls(nranks, kRoom.ring_bytes, limits_of(nranks, kRoom), {},
+                                  kRoom.slots);
                 calls.between(hosts);
                 EXPECT_EQ(broken_premise(shape, std::move(calls), seen), "")
                     << name(kind) << ", " << nranks << " ranks, " << count << " elements";
