@@ -34,6 +34,12 @@ struct alignas(kCacheLineBytes) Member {
     std::atomic<std::uint64_t> standstills = 0;
     // The last inquiry at which it stood still and could not go on.
     std::atomic<std::uint32_t> confirmed = 0;
+    // Where members are on several hosts. Of the first member: its last question. Of each: the last
+    // one that it has answered, and behind it the low half of `standstills` at that time; and where
+    // it stood.
+    std::atomic<std::uint32_t> question = 0;
+    std::atomic<std::uint64_t> answer = 0;
+    SharedText<1536> standing;
     // From where it calls: src/comm/sites.hpp.
     static constexpr std::uint32_t kSites = 96;
     SharedText<kCacheLineBytes> sites[kSites];

@@ -23,6 +23,8 @@ namespace {
 
 constexpr std::chrono::milliseconds kMoment{200};
 
+constexpr std::uint64_t kLowHalf = 0xffffffff;
+
 constexpr char kFailure = 'f';  // the first byte of a letter
 
 // Whether this is the first to tell.
@@ -138,6 +140,7 @@ void Diagnosis::look_around(Clock::time_point wait_began) const {
     if (members_.span_hosts()) look_to_other_hosts();
     look_for_all_members();
     answer_if_asked();
+    if (members_.all().span_hosts()) answer_first_member();
     if (under_way_.watch) ask_watch();
     look_for_deadlock();
     if (Clock::now() >= deadline_after(wait_began, under_way_.timeout)) time_out();
@@ -251,7 +254,7 @@ std::optional<std::vector<std::uint64_t>> Diagnosis::all_standing() const {
 void Diagnosis::look_for_deadlock() const {
     constexpr std::chrono::milliseconds kToConfirm{1000};
     const Members& all = members_.all();
-    if (all.span_hosts()) return;  // an inquiry is of one host
+    if (all.span_hosts()) return look_for_deadlock_between_hosts();  // an inquiry is of one host
     for (int rank = 0; rank < all.rank; ++rank) {
         if (!has_left(all, rank)) return;
     }
@@ -281,6 +284,90 @@ void Diagnosis::look_for_deadlock() const {
     }
     if (has_failed() || all_standing() != before) return;
     give_up(Fault::wrong, "deadlock: no rank can go on:" + standings(inquiry));
+}
+
+// ---- deadlocks between hosts
+//
+// What a rank has told another host may still be on its way while both stand still. So the first
+// member asks twice. A member answers with its counter, when it stands still, all that it has told
+// other hosts is there (flushed), and it has looked once more and cannot go on. The first member
+// asks again when it has all answers. If all answer that, too, with the counters that they had,
+// each has stood still since before the second question was asked: at that moment all stood still
+// and nothing was on its way; and each has looked since then. So again the first to go on would
+// need a ring of another that did so before.
+//
+// Questions and answers are words of their owners' records, which everybody who stands still
+// fetches anyway. A copy may be old, but it never shows an answer that was not given.
+
+void Diagnosis::answer_first_member() const {
+    const Members& all = members_.all();
+    if (members_.are_pair()) all.far_records->refresh();
+    Member& self = all.self();
+    const std::uint32_t question = all.record_of(0).question.load(std::memory_order_acquire);
+    const std::uint64_t standstill = self.standstills.load(std::memory_order_relaxed);
+    const std::uint64_t answer = std::uint64_t{question} << 32 | (standstill & kLowHalf);
+    if (question == 0 || self.answer.load(std::memory_order_relaxed) == answer) return;
+    if (standstill % 2 == 0 || !is_stuck()) return;
+    if (!under_way_.told || under_way_.told->standstill != standstill) {
+        under_way_.told = UnderWay::Told{standstill, {}};
+        for (int member = 0; member < all.nranks(); ++member) {
+            if (!all.is_far(member)) continue;
+            all.job->net().flush(under_way_.told->flushed, all.in_world(member));
+        }
+        put(self.standing, standing() + under_way_.standings(call_));
+    }
+    if (!under_way_.told->flushed.is_over()) return;
+    self.answer.store(answer, std::memory_order_release);  // pairs with have_all_answered()
+}
+
+void Diagnosis::ask_all_members() const {
+    // Who sees the question sees what was told before the answers to the last one.
+    members_.all().self().question.fetch_add(1, std::memory_order_acq_rel);
+    ++under_way_.question->times;
+}
+
+// To the last question, with the counters of the time when it was asked first.
+bool Diagnosis::have_all_answered() const {
+    const Members& all = members_.all();
+    const std::uint64_t question = all.self().question.load(std::memory_order_relaxed);
+    for (int rank = 0; rank < all.nranks(); ++rank) {
+        const std::uint64_t standstill =
+            under_way_.question->standstills[static_cast<std::size_t>(rank)];
+        const std::uint64_t answer = all.record_of(rank).answer.load(std::memory_order_acquire);
+        if (answer != (question << 32 | (standstill & kLowHalf))) return false;
+    }
+    return true;
+}
+
+// What a rank that has left told others may be on its way for longer than it can be asked. So of
+// those who are left nothing is said.
+void Diagnosis::look_for_deadlock_between_hosts() const {
+    const Members& all = members_.all();
+    if (all.rank != 0 || !is_stuck()) return;
+    const auto now = all_standing();
+    bool are_all_here = true;
+    for (int rank = 0; rank < all.nranks(); ++rank) {
+        if (has_left(all, rank)) are_all_here = false;
+    }
+    if (!now || !are_all_here) return under_way_.question.reset();
+    if (!under_way_.question || under_way_.question->standstills != *now) {
+        under_way_.question = UnderWay::Question{*now, 0};
+        return ask_all_members();
+    }
+    if (!have_all_answered()) return;
+    if (under_way_.question->times < 2) return ask_all_members();
+    give_up(Fault::wrong, "deadlock: no rank can go on:" + standings_on_hosts());
+}
+
+std::string Diagnosis::standings_on_hosts() const {
+    const Members& all = members_.all();
+    std::string text;
+    for (int rank = 0; rank < all.nranks(); ++rank) {
+        text += fmt::format("\n  rank {} on host {}: {}", rank,
+                            all.job->meeting().host_of(all.in_world(rank)),
+                            shm::text_of(all.record_of(rank).standing));
+    }
+    return text;
 }
 
 // Who may still tell where it stands. Who has not come to this call may wait elsewhere, or be busy.

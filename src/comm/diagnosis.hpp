@@ -128,6 +128,11 @@ private:
     bool is_stuck() const;
     std::optional<std::vector<std::uint64_t>> all_standing() const;
     void look_for_deadlock() const;
+    void answer_first_member() const;
+    bool have_all_answered() const;
+    void ask_all_members() const;
+    void look_for_deadlock_between_hosts() const;
+    std::string standings_on_hosts() const;
     void ask_watch() const;
     void tell(Fault fault, const std::string& story) const;
     [[noreturn]] void give_up(Fault fault, const std::string& story) const;

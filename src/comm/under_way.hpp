@@ -16,6 +16,8 @@
 #include <string>
 #include <vector>
 
+#include "hosts/net.hpp"
+
 namespace peal::comm {
 
 class Queue;
@@ -47,6 +49,21 @@ public:
     std::optional<std::string> broken;     // by what
     std::chrono::milliseconds timeout{0};  // zero: a wait may take any time
     std::function<void()> watch;  // asked by who looks around; what it throws ends the call for all
+
+    // ---- for deadlocks between hosts
+
+    // Where this rank stands still: what it had told ranks on other hosts until then.
+    struct Told {
+        std::uint64_t standstill;
+        hosts::Flight flushed;
+    };
+    std::optional<Told> told;
+    // Of the first member: what it found of all members when it asked, and how often it has.
+    struct Question {
+        std::vector<std::uint64_t> standstills;
+        int times;
+    };
+    std::optional<Question> question;
 
 private:
     friend class Use;

@@ -12,6 +12,8 @@
 
 #include "comm/outcomes.hpp"
 #include "hosts/several_hosts.hpp"
+#include "peal/program.hpp"
+#include "peal/source.hpp"
 
 namespace peal::hosts {
 namespace faults_test {
@@ -127,6 +129,76 @@ TEST_F(HostFaults, WhoWaitsTooLongSaysForWhom) {
                 StartsWith("timeout: rank 0 waited too long:\n  rank 0: in barrier (call 1)"));
     EXPECT_THAT(without_sites(outcome.messages[0]), HasSubstr("\n  rank 1: has not called yet"));
     EXPECT_EQ(without_sites(outcome.messages[1]), without_sites(outcome.messages[0]));
+}
+
+// Everybody waits for a message of the next, on the own host and on the other.
+TEST_F(HostFaults, ADeadlockOfMessagesNamesAllRanksAndHosts) {
+    const auto outcome = test::run_on_hosts({1, 2}, [](Communicator& comm) {
+        std::vector<float> x(4);
+        comm.recv(x, (comm.rank() + 1) % 3);
+    });
+    EXPECT_EQ(without_sites(outcome.messages[0]),
+              "deadlock: no rank can go on:\n"
+              "  rank 0 on host h0: in recv of 4 f32 from rank 1\n"
+              "    instruction 0  wait signal[0] >= 1\n    sees 0, waits for rank 1\n"
+              "  rank 1 on host h1: in recv of 4 f32 from rank 2\n"
+              "    instruction 0  wait signal[0] >= 1\n    sees 0, waits for rank 2\n"
+              "  rank 2 on host h1: in recv of 4 f32 from rank 0\n"
+              "    instruction 0  wait signal[0] >= 1\n    sees 0, waits for rank 0");
+    EXPECT_THAT(outcome.messages, testing::Each(outcome.messages[0]));
+}
+
+TEST_F(HostFaults, ADeadlockOfAKernelNamesAllRanksAndHosts) {
+    const auto outcome = test::run_on_hosts({1, 1}, [](Communicator& comm) {
+        const auto source = std::make_shared<const Source>(
+            "stuck.peal",
+            "kernel stuck(sig: window i32[nranks]) {\n"
+            "    notify sig[rank]@((rank + 1) % nranks) = generation(sig) + 1\n"
+            "    wait sig[rank] >= generation(sig) + 1\n"
+            "    advance sig by 1\n}\n");
+        const Kernel kernel = comm.kernel(parse(source), "stuck", {});
+        auto signal = comm.signals(static_cast<std::uint64_t>(comm.nranks()));
+        comm.run(kernel, signal);
+    });
+    EXPECT_THAT(
+        outcome.messages[0],
+        testing::AllOf(StartsWith("deadlock: no rank can go on:\n"
+                                  "  rank 0 on host h0: in kernel stuck"),
+                       HasSubstr("\n  rank 1 on host h1: in kernel stuck"), HasSubstr("sees 0")));
+    EXPECT_EQ(outcome.messages[1], outcome.messages[0]);
+}
+
+// The others stand still for longer than it takes to ask and answer, again and again: each is late
+// in its turn, and what it tells last is on its way when it stands still itself.
+TEST_F(HostFaults, ALateRankIsNoDeadlock) {
+    const auto outcome = test::run_on_hosts({1, 2}, [](Communicator& comm) {
+        int token = 0;
+        for (int round = 0; round < 6; ++round) {
+            if (comm.rank() == round % 3) usleep(150'000);
+            comm.barrier();
+            const int next = (comm.rank() + 1) % 3, last = (comm.rank() + 2) % 3;
+            if (comm.rank() == round % 3) comm.send(token, next);
+            comm.recv(token, last);
+            if (comm.rank() != round % 3) comm.send(token, next);
+        }
+    });
+    EXPECT_TRUE(outcome.is_well()) << outcome.text();
+}
+
+// What rank 1 has sent to rank 2 is on its way when all stand still and say so.
+TEST_F(HostFaults, AMessageOnItsWayIsNoDeadlock) {
+    const auto outcome = test::run_on_hosts({2, 1},
+                                            [](Communicator& comm) {
+                                                int token = 0;
+                                                for (int round = 0; round < 2; ++round) {
+                                                    if (comm.rank() == 1) comm.send(token, 2);
+                                                    comm.recv(token, (comm.rank() + 2) % 3);
+                                                    if (comm.rank() != 1)
+                                                        comm.send(token, (comm.rank() + 1) % 3);
+                                                }
+                                            },
+                                            {1, 2});
+    EXPECT_TRUE(outcome.is_well()) << outcome.text();
 }
 
 TEST_F(HostFaults, MessagesToWhoHasLeftAreRefused) {

@@ -19,9 +19,14 @@ struct HostsOutcome {
     std::string text() const;
 };
 
+// The way from one rank to another that is slow; unless said, none is.
+struct SlowLink {
+    int from = -1, to = -1;
+};
+
 // Ranks are numbered host by host. A rank that throws is asked no more, and leaves.
 HostsOutcome run_on_hosts(const std::vector<int>& ranks_of_hosts,
-                          const std::function<void(Communicator&)>& body);
+                          const std::function<void(Communicator&)>& body, SlowLink slow = {});
 
 // Why hosts cannot be tried here; "" if they can.
 std::string why_no_hosts();
