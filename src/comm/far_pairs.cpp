@@ -39,14 +39,14 @@ void FarPairs::post(int member, Way way, const std::string& keys) const {
 }
 
 void FarPairs::ask(int from, int to) {
-    const std::lock_guard lock(mutex_);
+    const auto lock = members_.job->hold_letters();
     if (pairs_.contains({from, to})) return;  // the other has asked before
     const Memory& memory = made({from, to});
     post(from == members_.rank ? to : from, {from, to}, memory.parts->keys());
 }
 
 std::uint64_t FarPairs::extent(int from, int to) const {
-    const std::lock_guard lock(mutex_);
+    const auto lock = members_.job->hold_letters();
     const auto found = pairs_.find({from, to});
     if (!refused_.empty()) throw Error(Fault::resource, refused_);
     return found != pairs_.end() && found->second.is_answered ? found->second.extent : 0;
@@ -54,7 +54,6 @@ std::uint64_t FarPairs::extent(int from, int to) const {
 
 // A question, or the answer to one. What says nothing that is understood is not of a member.
 void FarPairs::read(int member, std::string_view letter) {
-    const std::lock_guard lock(mutex_);
     hosts::Unpacker unpacker(letter.substr(1));
     const auto from = static_cast<int>(unpacker.number());
     const auto to = static_cast<int>(unpacker.number());
@@ -81,7 +80,7 @@ void FarPairs::read(int member, std::string_view letter) {
 }
 
 void FarPairs::retire() {
-    const std::lock_guard lock(mutex_);
+    const auto lock = members_.job->hold_letters();
     is_retired_ = true;
     for (auto& [way, memory] : pairs_) {
         if (memory.is_answered) {

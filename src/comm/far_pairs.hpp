@@ -7,7 +7,6 @@
 #include <cstdint>
 #include <map>
 #include <memory>
-#include <mutex>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -47,7 +46,7 @@ private:
     void post(int member, Way way, const std::string& keys) const;
 
     const Members& members_;
-    mutable std::recursive_mutex mutex_;  // letters are read by any thread
+    // Letters are read by any thread: what follows is touched while they are held only.
     std::map<Way, Memory> pairs_;
     std::string refused_;  // what the other said, if it has no memory
     bool is_retired_ = false;

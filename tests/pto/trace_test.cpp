@@ -595,7 +595,10 @@ TEST_F(PtoTrace, RefusesWhatHasNoMeaningOnADevice) {
 
 TEST_F(PtoTrace, HasOneToSixtyFourRanks) {
     const Kernel kernel = Kernel::compile(folder_.write_body("    pipe_barrier(PIPE_V);"));
+#if !defined(__SANITIZE_THREAD__)  // which has no such range of addresses left
     EXPECT_EQ(trace(kernel, {}, 64).size(), 64u);
+#endif
+    EXPECT_EQ(trace(kernel, {}, 3).size(), 3u);
     EXPECT_EQ(error_of(folder_, [&] { trace(kernel, {}, 65); }),
               "PTO kernels have 1 to 64 ranks, found 65");
     EXPECT_EQ(error_of(folder_, [&] { trace(kernel, {}, 0); }),
