@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <array>
 #include <bit>
+#include <cstddef>
+#include <memory_resource>
 #include <unordered_map>
 #include <utility>
 
@@ -267,14 +269,17 @@ private:
         result.slot = slot;
     }
 
-    std::unordered_map<std::string_view, Slot> slots_;
+    // The maps are many small pieces that are gone together.
+    std::array<std::byte, std::size_t{1} << 15> room_;
+    std::pmr::monotonic_buffer_resource memory_{room_.data(), room_.size()};
+    std::pmr::unordered_map<std::string_view, Slot> slots_{&memory_};
     Slot next_slot_ = kLaneSlot + 1;
     bool asks_lane_ = false;
     Memo next_memo_ = 0;
     int folds_ = 0;  // around the expression that is being resolved
     std::deque<Expression> expressions_;
-    std::unordered_map<const ir::Expr*, Operand> done_;
-    std::unordered_map<Key, Operand, KeyHash> known_;
+    std::pmr::unordered_map<const ir::Expr*, Operand> done_{&memory_};
+    std::pmr::unordered_map<Key, Operand, KeyHash> known_{&memory_};
 };
 
 }  // namespace
