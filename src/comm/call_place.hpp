@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Where a call finds its memory, and whether the ranks must meet before it. These functions decide,
-// without a word being exchanged; Group carries it out on real memory, and tests/comm proves
+// without a word being exchanged; CallMemory carries it out on real memory, and tests/comm proves
 // sequences of calls that they have placed.
 #pragma once
 

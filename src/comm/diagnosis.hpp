@@ -13,6 +13,7 @@
 #include <string_view>
 #include <vector>
 
+#include "comm/call_report.hpp"
 #include "comm/group_memory.hpp"
 #include "comm/peer_memory.hpp"
 #include "comm/request.hpp"
@@ -38,7 +39,8 @@ public:
           log_(members.memory.log(members.rank)),
           peers_(peers),
           call_(call),
-          under_way_(under_way) {}
+          under_way_(under_way),
+          report_(members, call) {}
 
     // ---- what others may know of this rank
 
@@ -66,6 +68,9 @@ public:
         if (now % 2 == 1) count.store(now + 1, std::memory_order_relaxed);
     }
 
+    // What is said of it, and of others.
+    const CallReport& report() const { return report_; }
+
     // ---- questions. All of these throw Error.
 
     // What broke the communicator, if anything has.
@@ -90,11 +95,6 @@ public:
     // A member on another host, outside of calls: whether it can still answer, and in time.
     void look_for_far(int member, Clock::time_point wait_began) const;
 
-    // "in barrier (call 3)", and the wait that does not pass.
-    std::string standing() const;
-    // "send of 4 f32 to rank 1", for the call of a member.
-    std::string text_of(const Stamp& stamp, int member) const;
-
     // When to look around again in a wait that began then.
     Clock::time_point next_look(Clock::time_point wait_began) const;
 
@@ -112,41 +112,29 @@ public:
     [[noreturn]] void fail_to_reach_host(int rank, const std::string& why) const;
 
 private:
-    bool has_left(int rank) const { return has_left(members_, rank); }
-    bool has_left(const Members& members, int rank) const;
     void look_to_other_hosts() const;
     void ask_other_hosts() const;
     void tell_other_hosts(Fault fault, const std::string& story) const;
     [[noreturn]] void refuse() const;
     [[noreturn]] void fail_by_death(const std::string& where = {}) const;
-    std::string call_at_hand() const;  // "no call" if there is none
-    std::optional<Stamp> called(int rank, std::uint64_t turn) const;
     void answer_if_asked() const;
     void look_for_all_members() const;
     [[noreturn]] void time_out() const;
     bool may_answer(int rank, std::uint32_t inquiry) const;
     bool is_stuck() const;
+    void ask_watch() const;
+
+    // In deadlock.cpp.
     std::optional<std::vector<std::uint64_t>> all_standing() const;
     void look_for_deadlock() const;
     void answer_first_member() const;
     bool have_all_answered() const;
     void ask_all_members() const;
     void look_for_deadlock_between_hosts() const;
-    std::string standings_on_hosts() const;
-    void ask_watch() const;
+
     void tell(Fault fault, const std::string& story) const;
     [[noreturn]] void give_up(Fault fault, const std::string& story) const;
     [[noreturn]] void tell_mismatch(std::uint64_t turn) const;
-    std::string call_of(int rank, std::uint64_t turn) const;
-    std::string calls_of_all(std::uint64_t turn) const;
-    std::string standings(std::uint32_t inquiry) const;
-    std::string known_of(int rank) const;
-    std::string own_call() const;
-    std::string own_wait() const;
-    std::string ringers(std::size_t position) const;
-    std::string among() const;
-    std::string in_world(int rank) const;
-    std::string_view of_the_world() const;
 
     const Members& members_;
     World& world_;
@@ -155,6 +143,7 @@ private:
     const PeerMemory& peers_;
     CallAtHand& call_;
     UnderWay& under_way_;
+    CallReport report_;
 };
 
 }  // namespace peal::comm

@@ -87,9 +87,10 @@ void Progress::meet(const Stamp& reason, std::uint32_t site) {
 }
 
 void Progress::fail_for_tiles(std::uint64_t bytes) {
-    diagnosis_.fail(Fault::resource, fmt::format("{}: no memory for {} of temporary data",
-                                                 diagnosis_.text_of(call_.stamp, members_.rank),
-                                                 memory_text(bytes)));
+    diagnosis_.fail(
+        Fault::resource,
+        fmt::format("{}: no memory for {} of temporary data",
+                    diagnosis_.report().text_of(call_.stamp, members_.rank), memory_text(bytes)));
 }
 
 // ---------------------------------------------------------------------------- carrying out
@@ -410,7 +411,7 @@ void Progress::log_call() const {
         how = fmt::format("{} instructions", call_.core.plan().instructions.size());
     } else {
         const Routine& routine = *call_.routine;
-        what = diagnosis_.text_of(call_.stamp, members_.rank);
+        what = diagnosis_.report().text_of(call_.stamp, members_.rank);
         const bool is_affair = &routine == meeting_.get() && call_.stamp != stamp_of(routine.shape);
         how = is_affair
                   ? "all meet"

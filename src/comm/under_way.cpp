@@ -46,7 +46,7 @@ void UnderWay::look_for_members(const CallAtHand& mine) const {
 std::string UnderWay::standings(const CallAtHand& mine) const {
     std::string text;
     for_each_other(mine, [&](const Queue& queue) {
-        text += "\n    and " + queue.progress().diagnosis().standing();
+        text += "\n    and " + queue.progress().diagnosis().report().standing();
     });
     return text;
 }

@@ -7,9 +7,9 @@
 // aside while another goes on; or one lane, and then the lanes of a rank may be carried by several
 // threads. What is left for an engine to supply is
 //
-//   memory    where the buffers are, and copies to and from peers that are not in its address
-//   space, waiting   what a rank does that cannot go on: spin, sleep, give up, or let another rank
-//   go first, telling   how a rank learns that its cell was changed.
+//   memory    where the buffers are; copies to and from peers that are not in its address space
+//   waiting   what a rank does that cannot go on: spin, sleep, give up, let another go first
+//   telling   how a rank learns that its cell was changed
 //
 // The in-process engine, the communicator and the worker's devices are suppliers of these. Whatever
 // else they do (stamps beside cells, logs, cancelling, seeds) they do in these calls.

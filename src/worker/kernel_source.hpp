@@ -7,8 +7,7 @@
 //   CompiledKernel  the plans of all ranks, once sizes and ranks are known
 //   LoadedKernel    these plans in the memory of one worker, proved if that is wanted; its
 //                   KernelStore keeps them
-//   ReadyPlan       one of them as a device carries it out; the device, a process of its own, keeps
-//   it
+//   ReadyPlan       one of them as a device, a process of its own, carries it out and keeps it
 #pragma once
 
 #include <memory>
