@@ -46,8 +46,8 @@ test-tsan: ## run all tests with the thread sanitizer
 	@ctest --preset tsan
 
 test-stress: ## run the tests with processes and threads on busy cores, each REPEAT times, ten unless said
-	@tools/install-packages core hosts tests
-	@$(call build,release,-DPEAL_TESTS=ON,--target test_engine test_hosts test_comm test_worker test_cli)
+	@tools/install-packages core hosts tests python
+	@$(call build,release,-DPEAL_TESTS=ON,--target concurrent_tests)
 	@tools/on-busy-cores ctest --preset release -L concurrent -j 4 --repeat until-fail:$(REPEAT)
 
 fuzz: ## give the language, plans and profiles made-up input for SECONDS each, an hour unless said

@@ -13,8 +13,9 @@ if(EACH) # a suite of which one test is skipped has others
     set(skips " SKIP_REGULAR_EXPRESSION [=[\\[  SKIPPED \\]]=]")
 endif()
 function(add name filter cost)
-    if(name MATCHES "OnHosts|HostsDocument") # many ranks, which take what cores there are
+    if(name MATCHES "OnHosts|HostsDocument") # many ranks, which take what cores there are: one at a time, from the start
         string(APPEND PROPERTIES " RESOURCE_LOCK hosts")
+        set(cost 1000)
     endif()
     string(APPEND text "add_test([=[${name}]=] [=[${PROGRAM}]=] [=[--gtest_filter=${filter}]=])\n"
                        "set_tests_properties([=[${name}]=] PROPERTIES COST ${cost} ${PROPERTIES}${skips})\n")

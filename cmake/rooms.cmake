@@ -64,10 +64,11 @@ function(peal_room room)
     endif()
 endfunction()
 
-# Test programs that start processes or threads; `make test-stress` runs them on busy cores.
-set(PEAL_CONCURRENT_TESTS test_engine test_hosts test_comm test_worker test_cli)
-# Each test of these is a process of its own: it starts others, sees one die, or changes the environment.
-set(PEAL_SEPARATE_TESTS ${PEAL_CONCURRENT_TESTS} test_base test_shm test_pto test_emit test_driver test_museum_pto)
+# Test programs that start processes or threads, so that each of their tests is a process of its own; `make test-stress`
+# builds and runs them, and what is in Python, on busy cores.
+set(PEAL_CONCURRENT_TESTS test_base test_shm test_engine test_hosts test_comm test_worker test_cli test_pto test_emit
+                          test_driver test_museum_pto)
+add_custom_target(concurrent_tests)
 
 # What tests share and is compiled once.
 if(PEAL_TESTS)
@@ -106,10 +107,9 @@ function(peal_test target)
     endif()
     set(is_separate OFF)
     if(target IN_LIST PEAL_CONCURRENT_TESTS)
-        string(APPEND properties " LABELS concurrent")
-    endif()
-    if(target IN_LIST PEAL_SEPARATE_TESTS)
         set(is_separate ON)
+        string(APPEND properties " LABELS concurrent")
+        add_dependencies(concurrent_tests ${target})
     endif()
     set(tests ${PROJECT_BINARY_DIR}/${target}_tests.cmake)
     add_custom_command(TARGET ${target} POST_BUILD BYPRODUCTS ${tests}

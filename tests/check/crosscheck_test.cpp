@@ -13,7 +13,7 @@ using enum ViolationKind;
 
 // Under sanitizers each program takes many times as long.
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-constexpr int kShare = 40;
+constexpr int kShare = 10;
 #else
 constexpr int kShare = 1;
 #endif
@@ -52,77 +52,77 @@ protected:
 const std::vector<ViolationKind> kOfSignals = {data_race,    deadlock, stale_signal, unwritten_read,
                                                signal_state, overflow, wrong_result};
 
-TEST_F(CrossCheck, MonotonePrograms) { compare(Sort::monotone, 0, 20'000, kOfSignals); }
+TEST_F(CrossCheck, MonotonePrograms) { compare(Sort::monotone, 0, 5'000, kOfSignals); }
 
 TEST_F(CrossCheck, SignalPrograms) {
-    compare(Sort::signals, 0, 20'000, kOfSignals);
+    compare(Sort::signals, 0, 5'000, kOfSignals);
     EXPECT_GT(tally_.explored, tally_.programs / 2);
 }
 
 TEST_F(CrossCheck, CrowdedPrograms) {
-    compare(Sort::crowds, 0, 20'000, {data_race, deadlock, overflow});
+    compare(Sort::crowds, 0, 5'000, {data_race, deadlock, overflow});
     EXPECT_GT(tally_.explored, tally_.programs / 3);
 }
 
 TEST_F(CrossCheck, PipePrograms) {
-    compare(Sort::pipes, 0, 12'000,
+    compare(Sort::pipes, 0, 3'000,
             {data_race, deadlock, unwritten_read, pipe_hazard, flag, wrong_result});
     EXPECT_GT(tally_.forms, tally_.programs / 2);
     EXPECT_GT(tally_.early, tally_.programs / 4);
 }
 
 TEST_F(CrossCheck, FencedPrograms) {
-    compare(Sort::fences, 0, 6'000, {data_race, pipe_hazard});
+    compare(Sort::fences, 0, 1'500, {data_race, pipe_hazard});
     EXPECT_GT(tally_.early, tally_.programs / 8);
 }
 
 TEST_F(CrossCheck, DeferredPrograms) {
-    compare(Sort::deferred, 0, 8'000, {data_race, pipe_hazard, deadlock, wrong_result});
+    compare(Sort::deferred, 0, 2'000, {data_race, pipe_hazard, deadlock, wrong_result});
     EXPECT_GT(tally_.forms, tally_.programs / 4);
 }
 
 TEST_F(CrossCheck, GatheringPrograms) {
-    compare(Sort::gathers, 0, 10'000,
+    compare(Sort::gathers, 0, 2'500,
             {data_race, deadlock, unwritten_read, signal_state, overflow, wrong_result});
     EXPECT_GT(tally_.forms, tally_.programs / 10);
     EXPECT_GT(tally_.visible, tally_.programs / 20);
 }
 
 TEST_F(CrossCheck, ElementPrograms) {
-    compare(Sort::elements, 0, 20'000, {data_race, deadlock, unwritten_read, wrong_result});
+    compare(Sort::elements, 0, 5'000, {data_race, deadlock, unwritten_read, wrong_result});
     EXPECT_GT(tally_.forms, tally_.programs / 2);
     EXPECT_GT(tally_.visible, tally_.programs / 8);
 }
 
 TEST_F(CrossCheck, ProgramsWithLanes) {
-    compare(Sort::lanes, 0, 8'000,
+    compare(Sort::lanes, 0, 2'000,
             {data_race, deadlock, stale_signal, unwritten_read, wrong_result});
     EXPECT_GT(tally_.forms, tally_.programs / 10);
 }
 
 TEST_F(CrossCheck, SequencesOfPrograms) {
-    compare(Sort::sequences, 0, 10'000,
+    compare(Sort::sequences, 0, 2'500,
             {data_race, deadlock, unwritten_read, signal_state, overflow, wrong_result});
     EXPECT_GT(tally_.forms, tally_.programs / 10);
     EXPECT_GT(tally_.visible, tally_.programs / 20);
 }
 
 TEST_F(CrossCheck, ProgramsThatAreCalledAgainAndAgain) {
-    compare(Sort::rounds, 0, 20'000,
+    compare(Sort::rounds, 0, 5'000,
             {data_race, deadlock, unwritten_read, stale_signal, signal_state, overflow});
     EXPECT_GT(tally_.any, tally_.programs / 10);
     EXPECT_GT(tally_.late, tally_.programs / 100);
 }
 
 TEST_F(CrossCheck, ProgramsOnWindowsThatHoldSomething) {
-    compare(Sort::held, 0, 10'000, {data_race, deadlock, unwritten_read, wrong_result});
+    compare(Sort::held, 0, 2'500, {data_race, deadlock, unwritten_read, wrong_result});
     EXPECT_GT(tally_.any, tally_.programs / 10);
     EXPECT_GT(tally_.late, tally_.programs / 100);
     EXPECT_GT(tally_.visible, tally_.programs / 20);
 }
 
 TEST_F(CrossCheck, ProgramsWhoseCallsTakeTurns) {
-    compare(Sort::turns, 0, 8'000, {data_race, deadlock, unwritten_read, stale_signal});
+    compare(Sort::turns, 0, 2'000, {data_race, deadlock, unwritten_read, stale_signal});
     EXPECT_GT(tally_.any, tally_.programs / 10);
     EXPECT_GT(tally_.late, tally_.programs / 100);
 }

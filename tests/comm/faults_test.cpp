@@ -58,11 +58,17 @@ TEST_F(Faults, ARankMayLeaveAfterItsLastCall) {
 
 TEST_F(Faults, ALateRankIsReportedAfterTheTimeout) {
     std::vector<std::string> messages(2);
-    std::atomic<bool> gave_up = false;
+    std::atomic<bool> is_through = false, gave_up = false;
     Communicator::threads(2, [&](Communicator& comm) {
         comm.barrier();
         comm.set_timeout(milliseconds(30));
-        if (comm.rank() == 1) gave_up.wait(false);
+        if (comm.rank() == 1) {
+            is_through = true;
+            is_through.notify_all();
+            gave_up.wait(false);
+        } else {
+            is_through.wait(false);
+        }
         std::vector<float> x(4);
         messages[static_cast<std::size_t>(comm.rank())] = told_by([&] { comm.allreduce(x); });
         if (comm.rank() == 0) {

@@ -48,10 +48,10 @@ std::vector<std::int64_t> random_counts(CollectiveKind kind, std::uint64_t count
     return counts;
 }
 
-// None, some, as many as ranks, and more than a vector register holds; for many ranks, whose blocks
-// are as small in any case, less of it.
+// None, some, as many as ranks, and more than a vector register holds; among many ranks, where the
+// same happens in smaller blocks, fewer than ranks, more, and many.
 std::vector<std::uint64_t> lengths(std::uint64_t ranks) {
-    if (ranks > 9) return {1, ranks - 1, ranks + 1, 255};
+    if (ranks > 4) return {ranks - 1, ranks + 1, 255};
     return {0, 1, ranks - 1, ranks, ranks + 1, 255, 256, 1000};
 }
 

@@ -7,6 +7,7 @@
 #include <signal.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <chrono>
 #include <vector>
 
@@ -14,6 +15,7 @@
 #include "hosts/several_hosts.hpp"
 #include "peal/program.hpp"
 #include "peal/source.hpp"
+#include "shm/shared.hpp"
 
 namespace peal::hosts {
 namespace faults_test {
@@ -117,13 +119,29 @@ TEST_F(HostFaults, RanksThatMakeDifferentCallsAreTold) {
 }
 
 TEST_F(HostFaults, WhoWaitsTooLongSaysForWhom) {
-    const auto outcome = test::run_on_hosts({1, 1}, [](Communicator& comm) {
+    struct Notes {
+        std::atomic<bool> is_through, gave_up;
+    };
+    const shm::test::Shared<Notes> notes;
+    const auto come = [](const std::atomic<bool>& note) {
+        while (!note) usleep(1000);
+    };
+    const auto outcome = test::run_on_hosts({1, 1}, [&](Communicator& comm) {
         comm.barrier();
         comm.set_timeout(std::chrono::milliseconds(300));
-        if (comm.rank() == 0) comm.barrier();
-        // The other neither calls nor leaves until it is told.
-        for (int i = 0; i < 500 && comm.rank() == 1; ++i) usleep(2000);
-        if (comm.rank() == 1) comm.barrier();
+        if (comm.rank() == 1) {
+            notes->is_through = true;
+            come(notes->gave_up);
+            comm.barrier();
+            return;
+        }
+        come(notes->is_through);
+        try {
+            comm.barrier();
+        } catch (...) {
+            notes->gave_up = true;
+            throw;
+        }
     });
     EXPECT_THAT(without_sites(outcome.messages[0]),
                 StartsWith("timeout: rank 0 waited too long:\n  rank 0: in barrier (call 1)"));

@@ -454,12 +454,17 @@ TEST_F(PtoTrace, RefusesDataThatTheKernelTouchesItself) {
 
 TEST_F(PtoTrace, SurvivesKernelsThatDoNotReturn) {
     TraceOptions options;
-    options.timeout = std::chrono::milliseconds(200);
-    EXPECT_EQ(
-        error("    pipe_barrier(PIPE_V);\n    for (volatile int i = 0;; ++i) {}", options),
-        fmt::format("kernel.cpp, rank 0: the kernel does not return: it was stopped after 200 "
-                    "ms; its last instruction was pipe_barrier (kernel.cpp:{}), number 1",
-                    kBodyLine));
+    options.timeout = std::chrono::milliseconds(100);
+    std::string found;
+    do {  // it may not have begun by then
+        options.timeout *= 2;
+        found = error("    pipe_barrier(PIPE_V);\n    for (volatile int i = 0;; ++i) {}", options);
+    } while (found.find("last instruction") == found.npos &&
+             options.timeout < std::chrono::minutes(1));
+    EXPECT_EQ(found, fmt::format("kernel.cpp, rank 0: the kernel does not return: it was stopped "
+                                 "after {} ms; its last instruction was pipe_barrier "
+                                 "(kernel.cpp:{}), number 1",
+                                 options.timeout.count(), kBodyLine));
     options.timeout = std::chrono::seconds(60);
     options.max_operations = 1000;
     EXPECT_EQ(error("    for (;;) pipe_barrier(PIPE_V);", options),
