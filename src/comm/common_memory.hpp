@@ -43,7 +43,7 @@ struct alignas(kCacheLineBytes) Member {
     // From where it calls: src/comm/sites.hpp.
     static constexpr std::uint32_t kSites = 96;
     SharedText<kCacheLineBytes> sites[kSites];
-    // Of its latest calls with counts: src/comm/told_counts.hpp.
+    // Of the latest calls with counts that it made ready: src/comm/told_counts.hpp.
     static constexpr std::size_t kCounts = 7;
     CountsText counts[kCounts];
 };

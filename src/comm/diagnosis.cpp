@@ -287,8 +287,11 @@ void Diagnosis::fail(Fault fault, const std::string& message) const {
 }
 
 void Diagnosis::let_go() const {
-    const bool shows_buffer = call_.routine != nullptr && call_.routine->staging == Staging::reach;
-    if (shows_buffer && call_.phase != CallAtHand::Phase::idle) peers_.wait_for_copiers();
+    const bool is_collective =
+        call_.phase == CallAtHand::Phase::meeting || call_.phase == CallAtHand::Phase::carrying;
+    const bool shows_buffer =
+        is_collective && call_.routine != nullptr && call_.routine->staging == Staging::reach;
+    if (shows_buffer) peers_.wait_for_copiers();
     call_.phase = CallAtHand::Phase::idle;
 }
 

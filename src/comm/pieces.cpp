@@ -217,12 +217,13 @@ void LocalPieces::tell(Telling& telling, CallSite at) {
 
 // ---------------------------------------------------------------------------- like the last ones
 
-// As many bytes as the largest of the pieces that all know, if they are to go along.
+// As many bytes as the largest of the pieces that all know.
 std::uint64_t LocalPieces::room_for_known() const {
     const auto most = static_cast<std::uint64_t>(*std::max_element(counts_.begin(), counts_.end()));
-    const std::uint64_t bytes = most * bytes_of(*known_);
-    return bytes <= Notice::kMostRoom ? bytes : 0;
+    return most * bytes_of(*known_);
 }
+
+bool LocalPieces::known_go_along() const { return room_for_known() <= Notice::kMostRoom; }
 
 bool LocalPieces::is_known(const Wish& wish) const {
     const auto ranks = static_cast<std::size_t>(group_.nranks());
@@ -239,7 +240,7 @@ bool LocalPieces::is_known(const Wish& wish) const {
 
 // Whether those of all ranks are, and all may go along. All find the same.
 bool LocalPieces::tell_whether_known(const Wish& wish, bool may_go_along, CallSite at) {
-    const std::uint64_t room = room_for_known();
+    const std::uint64_t room = known_go_along() ? room_for_known() : 0;
     resize(known_told_, Notice::bytes(room));
     const bool is_like_last = may_go_along && is_known(wish);
     for (int to = 0; to < group_.nranks(); ++to) {
@@ -301,6 +302,9 @@ void LocalPieces::agree() {
 // everybody. Where elements differ, the call itself says so.
 bool LocalPieces::tell_counts(const Wish& wish, bool may_go_along, CallSite at) {
     const int nranks = group_.nranks();
+    const Numbers counts_before = counts_;
+    const std::optional<Element> agreed_before = agreed_;
+    agreed_.reset();
     known_.reset();
     pack(wish, may_go_along);
     tell(counts_told_, at);
@@ -313,8 +317,9 @@ bool LocalPieces::tell_counts(const Wish& wish, bool may_go_along, CallSite at) 
         if (about_of(rank) / 2 != about_of(0) / 2) return false;
         all_may = all_may && about_of(rank) % 2 == 1;
     }
-    known_ = static_cast<Element>(about_of(0) / 2);
-    const auto fit = [&](std::int64_t count) { return fits(count, bytes_of(*known_)); };
+    agreed_ = static_cast<Element>(about_of(0) / 2);
+    if (agreed_ == agreed_before && counts_ == counts_before) known_ = agreed_;
+    const auto fit = [&](std::int64_t count) { return fits(count, bytes_of(*agreed_)); };
     return all_may && std::all_of(counts_.begin(), counts_.end(), fit);
 }
 
@@ -366,7 +371,7 @@ Request LocalPieces::request_for(CallSite at) {
 std::optional<Request> LocalPieces::exchange(const Wish& wish, CallSite at) {
     check(wish);
     if (known_ && tell_whether_known(wish, true, at)) {
-        if (room_for_known() == 0) return request_for(at);
+        if (!known_go_along()) return request_for(at);
         unpack(wish, known_told_, Notice::kHead);
         return std::nullopt;
     }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // all_to_all_v where each rank knows its own pieces only: the ranks tell each other before, and
-// pieces that are small go along. Once all know the pieces of a call, each says of the next only
-// whether its own are like those; if those of all are, that was all there was to say.
+// pieces that are small go along. After two calls with the same pieces each rank says of the next
+// only whether its own are like those; if those of all are, that was all there was to say.
 #pragma once
 
 #include <cstddef>
@@ -60,6 +60,7 @@ private:
     bool is_known(const Wish& wish) const;
     bool tell_whether_known(const Wish& wish, bool may_go_along, CallSite at);
     std::uint64_t room_for_known() const;
+    bool known_go_along() const;
 
     bool tell_counts(const Wish& wish, bool may_go_along, CallSite at);
     void pack(const Wish& wish, bool may_go_along);
@@ -73,7 +74,9 @@ private:
     Side side_;
     Telling counts_told_, known_told_;  // see Block and Notice in the source
     Numbers counts_;                    // of all pairs: [from * nranks + to]
-    // The type of which all have told each other counts_, so that each knows what all know.
+    // The type for which all have told each other counts_; and once they have twice in a row, so
+    // that the next call is probably like it.
+    std::optional<Element> agreed_;
     std::optional<Element> known_;
     // The last call that was left to be made, and what it was for.
     struct Last {

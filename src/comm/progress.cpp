@@ -57,6 +57,7 @@ const Routine& Progress::substitute_for(const Routine& wanted) {
 void Progress::announce(const Stamp& stamp, std::uint32_t site) {
     note_begin();
     call_.phase = Phase::carrying;
+    call_.routine = nullptr;  // the last one may be gone
     call_.stamp = stamp;
     call_.site = site;
     call_.place.turn.number = memory_.next_turn();

@@ -62,8 +62,9 @@ struct CallAtHand {
     Stamp stamp;
     std::uint32_t site = 0;
     CallPlace place;
-    const Routine* routine = nullptr;  // the request's, or that of the meeting before it
-    const PlanOf* plan_of = nullptr;   // the kernel's
+    // The request's, or that of the meeting before it; none while it has not been entered.
+    const Routine* routine = nullptr;
+    const PlanOf* plan_of = nullptr;  // the kernel's
     engine::Core core;
 };
 

@@ -4,6 +4,8 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <atomic>
+#include <chrono>
 #include <numeric>
 #include <random>
 #include <stdexcept>
@@ -190,6 +192,39 @@ TEST(LocalCounts, MayChangeOnSomeRanksAfterAnyCall) {
         call(std::int8_t{}, 700, false);
         call(std::int8_t{}, 700, false);
     });
+}
+
+// The calls that two ranks make of each other for exchanges of so many elements each, one after the
+// other; a report tells.
+std::string calls_for(const std::vector<std::size_t>& exchanges) {
+    std::string report;
+    std::atomic<bool> has_told = false;
+    Communicator::threads(2, [&](Communicator& comm) {
+        for (const std::size_t count : exchanges) {
+            const Numbers each(2, static_cast<std::int64_t>(count));
+            const std::vector<float> in(2 * count, 1.0f);
+            std::vector<float> out(2 * count);
+            comm.all_to_all_v(in, out, Pieces{each}, Pieces{each});
+            expect(out == in, "what came");
+        }
+        comm.set_timeout(std::chrono::milliseconds(1));
+        if (comm.rank() == 1) return has_told.wait(false);
+        report = told_by([&] { comm.barrier(); });
+        has_told = true;
+        has_told.notify_all();
+    });
+    const std::size_t begin = report.find("in barrier (");
+    return report.substr(begin + 12, report.find(')', begin) - begin - 12);
+}
+
+TEST(LocalCounts, AreToldInOneCallAndPiecesInAnotherUnlessTheyAreSmall) {
+    EXPECT_EQ(calls_for({1, 2, 1, 2, 1, 2}),
+              "call 6");  // who has others each time asks nothing first
+    EXPECT_EQ(calls_for({1, 1, 1, 1}), "call 4");
+    EXPECT_EQ(calls_for({0, 0, 0, 0}), "call 4");
+    EXPECT_EQ(calls_for({1, 1, 1, 2, 2, 2}), "call 7");
+    EXPECT_EQ(calls_for({300, 300, 300, 300}), "call 6");
+    EXPECT_EQ(calls_for({3000, 3000, 3000, 3000}), "call 8");
 }
 
 // Small pieces go along with the counts only if all ranks make the call at once.
