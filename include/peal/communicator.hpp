@@ -34,9 +34,9 @@
 namespace peal {
 
 namespace comm {
-class Desk;   // a communicator from inside
-class Queue;  // its calls that were started
-class Seat;   // this rank's place in the world
+class Desk;         // a communicator from inside
+class Queue;        // its calls that were started
+class WorldMember;  // this rank among those of the world
 struct WindowState;
 struct KernelState;
 struct Inside;  // gets at the states
@@ -659,10 +659,10 @@ public:
 
 private:
     friend struct comm::Inside;
-    Communicator(std::shared_ptr<comm::Seat> seat, std::shared_ptr<comm::Desk> desk);
+    Communicator(std::shared_ptr<comm::WorldMember> member, std::shared_ptr<comm::Desk> desk);
     WindowMemory allocate(std::uint64_t n, std::uint64_t bytes_each, CallSite at);
 
-    std::shared_ptr<comm::Seat> seat_;
+    std::shared_ptr<comm::WorldMember> member_;
     std::shared_ptr<comm::Desk> desk_;
 };
 

@@ -81,7 +81,7 @@ int tell_of_hosts() {
     }
     hosts::LocalWorld world = hosts::find_local_world(*meeting);
     const auto job = std::make_shared<hosts::Job>(std::move(meeting), std::move(world));
-    const comm::Seat seat(job->world(), job->rank(), job);
+    const comm::WorldMember member(job->world(), job->rank(), job);
     const int nranks = job->meeting().nranks();
     const std::vector<std::string> answers = job->meeting().exchange(ways_from(*job, nranks));
     if (job->rank() != 0) return kFine;

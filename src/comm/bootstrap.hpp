@@ -19,14 +19,14 @@ std::unique_ptr<Group> bootstrap(const std::shared_ptr<hosts::Job>& job);
 // The part of `group` whose members gave the same colour, ordered by key, then by rank.
 std::unique_ptr<Group> split(Group& group, int colour, int key, CallSite at);
 
-// A rank's place in the world, kept by all its communicators: it leaves with the last of them.
-class Seat {
+// A rank among those of its world, kept by all its communicators: it leaves with the last of them.
+class WorldMember {
 public:
-    Seat(std::shared_ptr<World> world, int rank, std::shared_ptr<hosts::Job> job = nullptr)
+    WorldMember(std::shared_ptr<World> world, int rank, std::shared_ptr<hosts::Job> job = nullptr)
         : job_(std::move(job)), world_(std::move(world)), rank_(rank) {}
-    ~Seat() { world_->leave(rank_); }
-    Seat(const Seat&) = delete;
-    Seat& operator=(const Seat&) = delete;
+    ~WorldMember() { world_->leave(rank_); }
+    WorldMember(const WorldMember&) = delete;
+    WorldMember& operator=(const WorldMember&) = delete;
 
 private:
     std::shared_ptr<hosts::Job> job_;  // goes last: it waits for the others

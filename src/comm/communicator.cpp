@@ -24,8 +24,9 @@ std::shared_ptr<comm::Queue> collectives_of(const std::shared_ptr<comm::Desk>& d
 
 }  // namespace
 
-Communicator::Communicator(std::shared_ptr<comm::Seat> seat, std::shared_ptr<comm::Desk> desk)
-    : seat_(std::move(seat)), desk_(std::move(desk)) {}
+Communicator::Communicator(std::shared_ptr<comm::WorldMember> member,
+                           std::shared_ptr<comm::Desk> desk)
+    : member_(std::move(member)), desk_(std::move(desk)) {}
 Communicator::Communicator(Communicator&&) noexcept = default;
 Communicator& Communicator::operator=(Communicator&&) noexcept = default;
 Communicator::~Communicator() = default;
@@ -37,13 +38,13 @@ Communicator Communicator::connect() {
             std::make_shared<hosts::Job>(std::move(meeting), std::move(world)));
     }
     const comm::Membership membership = comm::join_world();
-    auto seat = std::make_shared<comm::Seat>(membership.world, membership.rank);
-    return {std::move(seat), desk_for(comm::bootstrap(membership.world, membership.rank))};
+    auto member = std::make_shared<comm::WorldMember>(membership.world, membership.rank);
+    return {std::move(member), desk_for(comm::bootstrap(membership.world, membership.rank))};
 }
 
 Communicator comm::Inside::connect(const std::shared_ptr<hosts::Job>& job) {
-    auto seat = std::make_shared<Seat>(job->world(), job->rank(), job);
-    return {std::move(seat), desk_for(bootstrap(job))};
+    auto member = std::make_shared<WorldMember>(job->world(), job->rank(), job);
+    return {std::move(member), desk_for(bootstrap(job))};
 }
 
 int Communicator::fork(int n, const std::function<void(Communicator&)>& body,
@@ -80,7 +81,7 @@ void Communicator::set_watch(std::function<void()> watch) {
 Communicator Communicator::split(int colour, int key, CallSite at) {
     const comm::Use use(desk_->under_way());
     desk_->collectives().drain();
-    return {seat_, desk_for(comm::split(desk_->group(), colour, key, at))};
+    return {member_, desk_for(comm::split(desk_->group(), colour, key, at))};
 }
 
 // ---------------------------------------------------------------------------- calls

@@ -60,12 +60,12 @@ void Crew::open(std::span<Core> cores, bool with_helpers) {
     with_helpers_ = with_helpers && threads_wanted_ > 1 && cores.size() > 1;
     unfinished_ = cores.size();
     failed_ = false;
-    if (seat_count_ < cores.size()) {
-        seats_ = std::make_unique<CoreSeat[]>(cores.size());
-        seat_count_ = cores.size();
+    if (state_count_ < cores.size()) {
+        states_ = std::make_unique<PaddedState[]>(cores.size());
+        state_count_ = cores.size();
     }
     for (std::size_t number = 0; number < cores.size(); ++number) {
-        seats_[number].seat.store(Seat::free, std::memory_order_relaxed);
+        states_[number].state.store(CoreState::free, std::memory_order_relaxed);
     }
     if (!with_helpers_) return;
     start_helpers();
@@ -140,11 +140,11 @@ bool Crew::pass(std::size_t first) {
 
 // Acquire: pairs with the release in carry(), by which the last holder hands the core on.
 bool Crew::claim(std::size_t number) {
-    std::atomic<Seat>& seat = seats_[number].seat;
-    Seat expected = Seat::free;
-    return seat.load(std::memory_order_relaxed) == Seat::free &&
-           seat.compare_exchange_strong(expected, Seat::held, std::memory_order_acquire,
-                                        std::memory_order_relaxed);
+    std::atomic<CoreState>& state = states_[number].state;
+    CoreState expected = CoreState::free;
+    return state.load(std::memory_order_relaxed) == CoreState::free &&
+           state.compare_exchange_strong(expected, CoreState::held, std::memory_order_acquire,
+                                         std::memory_order_relaxed);
 }
 
 // A core that has to wait is set aside. The bell rings once after a row of notifies, and before the
@@ -164,12 +164,12 @@ bool Crew::carry(std::size_t number) try {
     const std::size_t before = core.position();
     Carrier carrier(*this);
     if (drive(core, carrier) == Driven::done) {
-        seats_[number].seat.store(Seat::done, std::memory_order_release);
+        states_[number].state.store(CoreState::done, std::memory_order_release);
         unfinished_.fetch_sub(1);
         return true;
     }
     const bool moved = core.position() != before;
-    seats_[number].seat.store(Seat::free, std::memory_order_release);
+    states_[number].state.store(CoreState::free, std::memory_order_release);
     return moved;
 } catch (...) {
     fail(std::current_exception());

@@ -51,10 +51,10 @@ public:
     RunEnd run(std::span<Core> cores, bool with_helpers);
 
 private:
-    enum class Seat : std::uint8_t { free, held, done };
+    enum class CoreState : std::uint8_t { free, held, done };
     struct Carrier;
-    struct alignas(kCacheLineBytes) CoreSeat {
-        std::atomic<Seat> seat = Seat::free;
+    struct alignas(kCacheLineBytes) PaddedState {
+        std::atomic<CoreState> state = CoreState::free;
     };
 
     void open(std::span<Core> cores, bool with_helpers);
@@ -77,8 +77,8 @@ private:
     void await(Condition condition);
 
     const std::size_t threads_wanted_;
-    std::unique_ptr<CoreSeat[]> seats_;
-    std::size_t seat_count_ = 0;
+    std::unique_ptr<PaddedState[]> states_;
+    std::size_t state_count_ = 0;
     std::vector<std::thread> helpers_;
 
     // Set while no helper is inside, so plain for those who are.

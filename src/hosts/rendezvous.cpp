@@ -34,7 +34,7 @@ Rendezvous::Rendezvous(base::Descriptor listener, Secret secret, Party party)
       wake_(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)),
       secret_(secret),
       party_(std::move(party)),
-      seats_(static_cast<std::size_t>(party_.nranks)),
+      entries_(static_cast<std::size_t>(party_.nranks)),
       absent_(party_.nranks) {
     if (!wake_) throw Error(Fault::resource, "cannot make an eventfd for the rendezvous");
     thread_ = base::start_thread("the thread of the rendezvous", [this] { run(); });
@@ -183,7 +183,7 @@ void Rendezvous::hear_claim(Visitor& visitor, std::string_view bytes) {
                         claim->rank));
     }
     if (std::string why = objection(*claim); !why.empty()) return refuse(std::move(why));
-    take_seat(visitor, *claim, said);
+    admit(visitor, *claim, said);
 }
 
 // Of one who knows the secret.
@@ -198,34 +198,37 @@ std::string Rendezvous::objection(const Claim& claim) const {
         return fmt::format("rank {} on {}: expected a rank from 0 to {}", claim.rank, claim.host,
                            party_.nranks - 1);
     }
-    const Seat& seat = seats_[static_cast<std::size_t>(claim.rank)];
-    if (seat.presence != Presence::absent) {
+    const RankEntry& entry = entries_[static_cast<std::size_t>(claim.rank)];
+    if (entry.presence != Presence::absent) {
         return fmt::format("rank {} on {} is taken: a process on {} came first", claim.rank,
-                           claim.host, seat.host);
+                           claim.host, entry.host);
     }
     return "";
 }
 
-void Rendezvous::take_seat(Visitor& visitor, const Claim& claim, std::string_view said) {
+void Rendezvous::admit(Visitor& visitor, const Claim& claim, std::string_view said) {
     visitor.link.send(pack(Answer{true, party_.owner, proof(secret_, Role::hub, said)}));
     visitor.link.begin_sealing(Sealer(secret_, Role::hub, said), Opener(secret_, Role::guest, said),
                                kLongestFromGuest);
     visitor.rank = claim.rank;
-    Seat& seat = seats_[static_cast<std::size_t>(claim.rank)];
-    seat.presence = Presence::here;
-    seat.host = claim.host;
+    RankEntry& entry = entries_[static_cast<std::size_t>(claim.rank)];
+    entry.presence = Presence::here;
+    entry.host = claim.host;
     for (const Meeting::News& news : news_) tell(visitor, message_of(news));
-    const auto is_absent = [](const Seat& s) { return s.presence == Presence::absent; };
-    if (std::any_of(seats_.begin(), seats_.end(), is_absent)) return;
+    const auto is_absent = [](const RankEntry& entry) {
+        return entry.presence == Presence::absent;
+    };
+    if (std::any_of(entries_.begin(), entries_.end(), is_absent)) return;
     Message hosts{Message::Kind::hosts, -1, {}};
-    for (const Seat& each : seats_) hosts.texts.push_back(each.host);
+    for (const RankEntry& each : entries_) hosts.texts.push_back(each.host);
     tell_all(hosts);
 }
 
 void Rendezvous::hear_message(Visitor& visitor, const Message& message) {
     using Kind = Message::Kind;
     using News = Meeting::News;
-    const bool is_here = seats_[static_cast<std::size_t>(visitor.rank)].presence == Presence::here;
+    const bool is_here =
+        entries_[static_cast<std::size_t>(visitor.rank)].presence == Presence::here;
     switch (message.kind) {
         case Kind::ping: return tell(visitor, {Kind::pong, -1, {}});
         case Kind::pong: visitor.owes_answer = false; return;
@@ -248,23 +251,23 @@ void Rendezvous::hear_message(Visitor& visitor, const Message& message) {
 }
 
 void Rendezvous::take_text(Visitor& visitor, const Message& message) {
-    Seat& seat = seats_[static_cast<std::size_t>(visitor.rank)];
-    const bool is_proper = message.texts.size() == 1 && !seat.has_given &&
-                           seat.presence == Presence::here &&
+    RankEntry& entry = entries_[static_cast<std::size_t>(visitor.rank)];
+    const bool is_proper = message.texts.size() == 1 && !entry.has_given &&
+                           entry.presence == Presence::here &&
                            message.texts[0].size() <= kLongestText;
     if (!is_proper) return visitor.link.end("it exchanges twice");
-    seat.has_given = true;
-    seat.given = message.texts[0];
+    entry.has_given = true;
+    entry.given = message.texts[0];
     hand_around();
 }
 
 void Rendezvous::hand_around() {
-    const auto has_given = [](const Seat& seat) { return seat.has_given; };
-    if (!std::all_of(seats_.begin(), seats_.end(), has_given)) return;
+    const auto has_given = [](const RankEntry& entry) { return entry.has_given; };
+    if (!std::all_of(entries_.begin(), entries_.end(), has_given)) return;
     Message all{Message::Kind::exchange, -1, {}};
-    for (Seat& seat : seats_) {
-        all.texts.push_back(std::exchange(seat.given, {}));
-        seat.has_given = false;
+    for (RankEntry& entry : entries_) {
+        all.texts.push_back(std::exchange(entry.given, {}));
+        entry.has_given = false;
     }
     tell_all(all);
 }
@@ -272,7 +275,7 @@ void Rendezvous::hand_around() {
 // A connection that ended. One that said goodbye before is nobody's loss.
 void Rendezvous::lose(Visitor& visitor) {
     const int rank = std::exchange(visitor.rank, -1);
-    if (seats_[static_cast<std::size_t>(rank)].presence != Presence::here) return;
+    if (entries_[static_cast<std::size_t>(rank)].presence != Presence::here) return;
     announce(Meeting::News::Kind::died, rank,
              visitor.link.is_cut()
                  ? fmt::format("{} cannot be reached: {}", name_of(rank), visitor.link.why())
@@ -280,7 +283,7 @@ void Rendezvous::lose(Visitor& visitor) {
 }
 
 void Rendezvous::announce(Meeting::News::Kind kind, int rank, std::string story) {
-    seats_[static_cast<std::size_t>(rank)].presence = Presence::gone;
+    entries_[static_cast<std::size_t>(rank)].presence = Presence::gone;
     news_.push_back({kind, rank, std::move(story)});
     for (Visitor& visitor : visitors_) {
         if (visitor.rank >= 0 && visitor.rank != rank) tell(visitor, message_of(news_.back()));
@@ -311,9 +314,9 @@ void Rendezvous::tell_all(const Message& message) {
 
 std::vector<std::string> Rendezvous::missing() const {
     std::vector<std::string> names;
-    for (std::size_t rank = 0; rank < seats_.size(); ++rank) {
-        if (seats_[rank].has_given) continue;
-        const bool is_absent = seats_[rank].presence == Presence::absent;
+    for (std::size_t rank = 0; rank < entries_.size(); ++rank) {
+        if (entries_[rank].has_given) continue;
+        const bool is_absent = entries_[rank].presence == Presence::absent;
         names.push_back(fmt::format("{} {}", name_of(static_cast<int>(rank)),
                                     is_absent ? "has not come" : "has come and is elsewhere"));
     }
@@ -322,15 +325,15 @@ std::vector<std::string> Rendezvous::missing() const {
 
 std::string Rendezvous::name_of(int rank) const {
     const auto i = static_cast<std::size_t>(rank);
-    const bool is_expected = seats_[i].presence == Presence::absent && i < party_.hosts.size();
-    return with_host(rank, is_expected ? party_.hosts[i] : seats_[i].host);
+    const bool is_expected = entries_[i].presence == Presence::absent && i < party_.hosts.size();
+    return with_host(rank, is_expected ? party_.hosts[i] : entries_[i].host);
 }
 
 void Rendezvous::count_presence() {
     const auto count = [this](Presence presence) {
-        return static_cast<int>(std::count_if(seats_.begin(), seats_.end(), [&](const Seat& seat) {
-            return seat.presence == presence;
-        }));
+        return static_cast<int>(
+            std::count_if(entries_.begin(), entries_.end(),
+                          [&](const RankEntry& entry) { return entry.presence == presence; }));
     };
     const std::lock_guard lock(mutex_);
     absent_ = count(Presence::absent);

@@ -52,7 +52,7 @@ private:
         bool owes_answer = false;    // to a ping
     };
     enum class Presence { absent, here, gone };
-    struct Seat {
+    struct RankEntry {
         Presence presence = Presence::absent;
         std::string host;
         bool has_given = false;  // what it exchanges
@@ -67,7 +67,7 @@ private:
     void hear(Visitor& visitor);
     void hear_claim(Visitor& visitor, std::string_view bytes);
     std::string objection(const Claim& claim) const;
-    void take_seat(Visitor& visitor, const Claim& claim, std::string_view said);
+    void admit(Visitor& visitor, const Claim& claim, std::string_view said);
     void hear_message(Visitor& visitor, const Message& message);
     void take_text(Visitor& visitor, const Message& message);
     void lose(Visitor& visitor);
@@ -87,7 +87,7 @@ private:
     const Party party_;
     // Of its thread alone.
     std::list<Visitor> visitors_;
-    std::vector<Seat> seats_;
+    std::vector<RankEntry> entries_;
     std::vector<Meeting::News> news_;  // for those who come later
     bool is_full_ = false;             // no descriptors are left
     Clock::time_point next_beat_{};

@@ -55,7 +55,7 @@ void expect_untaken() {
     }
 }
 
-void expect_seat(const World& world, int rank, int nranks) {
+void expect_place(const World& world, int rank, int nranks) {
     if (nranks != world.nranks()) {
         refuse(fmt::format("{}={}, but the world has {} ranks", kNranksVariable, nranks,
                            world.nranks()));
@@ -82,7 +82,7 @@ Membership join_world() {
     const int rank = number_in(kRankVariable);
     const int nranks = number_in(kNranksVariable);
     Membership membership = {world_behind(descriptor), rank};
-    expect_seat(*membership.world, rank, nranks);
+    expect_place(*membership.world, rank, nranks);
     const bool has_launcher = std::getenv(kLauncherVariable) != nullptr;
     if (has_launcher) hold_on_to(number_in(kLauncherVariable));
     admit_siblings();
