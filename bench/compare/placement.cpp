@@ -25,7 +25,7 @@ constexpr std::uint64_t kRoundTrips = 60;
 constexpr int kWakeUps = 100;
 constexpr int kAttempts = 3;
 // When other programs use the cores, both looking and waking can take long: then they are given up.
-constexpr auto kPatience = std::chrono::milliseconds(10);
+constexpr auto kTimeout = std::chrono::milliseconds(10);
 constexpr double kUnknown = std::numeric_limits<double>::infinity();
 
 using Clock = std::chrono::steady_clock;
@@ -132,7 +132,7 @@ struct Placement::Pair {
 
     // Both are asleep before and after.
     void ask(Command command) {
-        deadline = Clock::now() + kPatience;
+        deadline = Clock::now() + kTimeout;
         given_up = false;
         ball = 0;
         for (const Pipe& pipe : commands) pipe.put(command);

@@ -20,11 +20,11 @@ public:
     Watch(const Watch&) = delete;
     Watch& operator=(const Watch&) = delete;
 
-    static constexpr std::chrono::milliseconds kPatience{10};
+    static constexpr std::chrono::milliseconds kInterval{10};
 
     // For the work itself: looks, if it is time.
     static void look_up();
-    // Whether this thread has one: then no wait may last much longer than kPatience at a time.
+    // Whether this thread has one: then no wait may last much longer than kInterval at a time.
     static bool is_set();
 
 private:
@@ -32,7 +32,7 @@ private:
 
     std::function<void()> look_;
     int process_;  // those that are forked meanwhile have none
-    Clock::time_point next_ = Clock::now() + kPatience;
+    Clock::time_point next_ = Clock::now() + kInterval;
     Watch* outer_ = nullptr;
 };
 

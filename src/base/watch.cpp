@@ -24,7 +24,7 @@ void Watch::look_up() {
     if (!watch) return;
     const Clock::time_point now = Clock::now();
     if (now < watch->next_ || watch->process_ != getpid()) return;
-    watch->next_ = now + kPatience;
+    watch->next_ = now + kInterval;
     watch->look_();
 }
 

@@ -80,9 +80,9 @@ std::optional<HostWord> HostChannel::await_job() {
     }
 }
 
-void HostChannel::start(int front, Hearing hearing) {
+void HostChannel::start(int front, Handlers handlers) {
     front_ = front;
-    hearing_ = std::move(hearing);
+    handlers_ = std::move(handlers);
     input_out_.reset();  // the first rank has it, or nobody
     heard_ = Clock::now();
     thread_ = base::start_thread("the thread that hears the launcher", [this] { hear(); });
@@ -161,9 +161,9 @@ void HostChannel::look_once() {
 void HostChannel::take(const HostWord& word) {
     switch (word.kind) {
         case HostWord::Kind::ping: return say({HostWord::Kind::pong});
-        case HostWord::Kind::signal: return hearing_.on_signal(word.number);
-        case HostWord::Kind::standing: return hearing_.on_question();
-        case HostWord::Kind::failed: return hearing_.on_failure_elsewhere(word.number);
+        case HostWord::Kind::signal: return handlers_.on_signal(word.number);
+        case HostWord::Kind::standing: return handlers_.on_question();
+        case HostWord::Kind::failed: return handlers_.on_failure_elsewhere(word.number);
         case HostWord::Kind::input:
             if (word.texts.size() != 1) return;
             input_ = word.texts[0];

@@ -28,14 +28,14 @@ public:
     // Before start(): the first word. Nothing if the launcher has gone.
     std::optional<HostWord> await_job();
 
-    struct Hearing {
+    struct Handlers {
         std::function<void(int signal)> on_signal;
         std::function<void()> on_question;
         std::function<void(int rank)> on_failure_elsewhere;
     };
     // From now on a thread hears what the launcher says. `front` is a pidfd of a process without
     // which there is no launcher either.
-    void start(int front, Hearing hearing);
+    void start(int front, Handlers handlers);
 
     // Of any thread.
     void say(const HostWord& word);
@@ -61,7 +61,7 @@ private:
     const base::Descriptor wake_, gone_;
     base::Descriptor input_in_, input_out_;
     int front_ = -1;
-    Hearing hearing_;
+    Handlers handlers_;
     std::mutex mutex_;
     std::condition_variable drained_;
     hosts::Link link_;

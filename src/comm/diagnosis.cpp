@@ -254,9 +254,9 @@ void Diagnosis::tell_other_hosts(Fault fault, const std::string& story) const {
 
 // Whoever is telling needs a few instructions; if it does not get to them, it was killed.
 void Diagnosis::fail_as_reported() const {
-    const Clock::time_point patience = from_now(kMoment);
+    const Clock::time_point deadline = from_now(kMoment);
     while (head_.failure.load(std::memory_order_acquire) == CommonHead::being_told) {
-        if (world_.failed_rank() >= 0 && Clock::now() >= patience) fail_by_death();
+        if (world_.failed_rank() >= 0 && Clock::now() >= deadline) fail_by_death();
         relax();
     }
     fail(static_cast<Fault>(head_.fault.load(std::memory_order_relaxed)),

@@ -45,7 +45,7 @@ Guest::Guest(Invitation invitation, std::unique_ptr<Rendezvous> hub)
       hub_(std::move(hub)),
       wake_(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)),
       link_(connected()),
-      next_beat_(Clock::now() + kBeat),
+      next_heartbeat_(Clock::now() + kHeartbeat),
       hosts_(static_cast<std::size_t>(invitation_.nranks)) {
     if (!wake_) throw Error(Fault::resource, "cannot make an eventfd for the rendezvous");
     thread_ = base::start_thread("the thread that hears of other hosts", [this] { listen(); });
@@ -140,7 +140,7 @@ void Guest::look_once() {
         if (!link_.is_over()) {
             const int events = link_.has_unsent() ? POLLIN | POLLOUT : POLLIN;
             watched[1] = {link_.descriptor(), static_cast<short>(events), 0};
-            until = next_beat_;
+            until = next_heartbeat_;
         }
     }
     poll(watched, 2, milliseconds_until(until));
@@ -154,8 +154,8 @@ void Guest::look_once() {
         const auto message = message_from(*bytes);
         if (message) hear(*message);
     }
-    if (Clock::now() >= next_beat_) {
-        next_beat_ = Clock::now() + kBeat;
+    if (Clock::now() >= next_heartbeat_) {
+        next_heartbeat_ = Clock::now() + kHeartbeat;
         if (!std::exchange(owes_answer_, true)) say({Kind::ping, -1, {}});
     }
     const bool is_lost = link_.is_over() && !was_over && !has_left_;
@@ -236,7 +236,7 @@ void Guest::time_out(std::unique_lock<std::mutex>& lock, Clock::duration waited)
     missing_.reset();
     say({Kind::who, -1, {}});
     eventfd_write(wake_.get(), 1);
-    changed_.wait_for(lock, kPatience, [this] { return missing_ || first_loss_; });
+    changed_.wait_for(lock, kLossTimeout, [this] { return missing_ || first_loss_; });
     std::string who = "the rendezvous does not answer";
     if (missing_) {
         const std::size_t named = std::min(missing_->size(), kMostNamed);
@@ -266,7 +266,8 @@ bool Guest::say_and_wait(Kind kind, std::vector<std::string> texts) {
     answered_.reset();
     say({kind, -1, std::move(texts)});
     eventfd_write(wake_.get(), 1);
-    return changed_.wait_for(lock, kPatience, [&] { return answered_ == kind || link_.is_over(); });
+    return changed_.wait_for(lock, kLossTimeout,
+                             [&] { return answered_ == kind || link_.is_over(); });
 }
 
 void Guest::fail(std::string_view story) {

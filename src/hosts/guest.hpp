@@ -83,7 +83,7 @@ private:
     Link link_;
     bool stop_ = false, has_left_ = false, has_failed_ = false;
     bool owes_answer_ = false;
-    Clock::time_point next_beat_{};
+    Clock::time_point next_heartbeat_{};
     std::vector<std::string> hosts_;
     std::optional<std::vector<std::string>> texts_;    // of the exchange that is under way
     std::optional<std::vector<std::string>> missing_;  // from it

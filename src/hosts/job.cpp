@@ -154,7 +154,7 @@ void Job::progress() {
 
 // ---------------------------------------------------------------------------- waiting
 
-Job::Patience::Patience(Job& job)
+Job::FarBackoff::FarBackoff(Job& job)
     : job_(job),
       has_core_(shm::spinning_pays(*job.world()) &&
                 job.world_.ranks_on_machine <= static_cast<int>(job.world()->header().cores)) {}
@@ -162,7 +162,7 @@ Job::Patience::Patience(Job& job)
 // A ring of a rank on this host is seen after a nap: the longer it has been waited for, the longer
 // one may be. Where ranks outnumber cores nobody yields: ranks of another host, in another group of
 // processes, would not get what is yielded.
-bool Job::Patience::pause(Clock::time_point deadline) {
+bool Job::FarBackoff::pause(Clock::time_point deadline) {
     // Several times what a message takes: who sleeps is late for the next one, too.
     constexpr microseconds kSpin{300}, kShortest{10}, kLongest{1000};
     const Clock::time_point now = Clock::now();

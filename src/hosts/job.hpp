@@ -69,7 +69,7 @@ public:
     // As shm::wait_until(), with progress.
     template <class Ready>
     shm::Waited wait_until(Ready&& ready, shm::Clock::time_point deadline) {
-        Patience patience(*this);
+        FarBackoff backoff(*this);
         for (;;) {
             progress();
             if (ready()) return shm::Waited::ready;
@@ -77,7 +77,7 @@ public:
             if (world()->failed_rank() >= 0) {
                 return ready() ? shm::Waited::ready : shm::Waited::alarm;
             }
-            if (!patience.pause(deadline)) return shm::Waited::deadline;
+            if (!backoff.pause(deadline)) return shm::Waited::deadline;
         }
     }
 
@@ -88,9 +88,9 @@ public:
 private:
     // Spins, then sleeps until something comes from elsewhere; for a while only, since ranks of
     // this host do not wake it.
-    class Patience {
+    class FarBackoff {
     public:
-        explicit Patience(Job& job);
+        explicit FarBackoff(Job& job);
         // False: it is late.
         bool pause(shm::Clock::time_point deadline);
 

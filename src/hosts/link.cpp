@@ -22,11 +22,11 @@ void set(int socket, int level, int option, int value) {
     setsockopt(socket, level, option, &value, sizeof value);
 }
 
-// What is said is acknowledged or lost within kPatience. Beside a process that is stopped, and so
-// says nothing, the system asks in our place.
-void make_impatient(int socket) {
+// What is said is acknowledged or lost within kLossTimeout. Beside a process that is stopped, and
+// so says nothing, the system asks in our place.
+void set_loss_timeout(int socket) {
     set(socket, IPPROTO_TCP, TCP_NODELAY, 1);
-    set(socket, IPPROTO_TCP, TCP_USER_TIMEOUT, static_cast<int>(kPatience.count()));
+    set(socket, IPPROTO_TCP, TCP_USER_TIMEOUT, static_cast<int>(kLossTimeout.count()));
     set(socket, SOL_SOCKET, SO_KEEPALIVE, 1);
     set(socket, IPPROTO_TCP, TCP_KEEPIDLE, 1);
     set(socket, IPPROTO_TCP, TCP_KEEPINTVL, 1);
@@ -41,7 +41,7 @@ bool says_unreachable(int error) {
 
 Link::Link(base::Descriptor socket, std::size_t longest)
     : in_end_(std::move(socket)), longest_(longest) {
-    make_impatient(in_end_.get());
+    set_loss_timeout(in_end_.get());
 }
 
 Link::Link(base::Descriptor in, base::Descriptor out, std::size_t longest)

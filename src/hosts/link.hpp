@@ -15,10 +15,10 @@
 namespace peal::hosts {
 
 // A connection whose other end is gone is known to be so after this time: both ends say something
-// every kBeat, and what the other machine has not acknowledged for kPatience is lost for good. The
-// machines acknowledge, not the processes: one that is stopped is still there.
-inline constexpr std::chrono::milliseconds kBeat{400};
-inline constexpr std::chrono::milliseconds kPatience{1800};
+// every kHeartbeat, and what the other machine has not acknowledged for kLossTimeout is lost for
+// good. The machines acknowledge, not the processes: one that is stopped is still there.
+inline constexpr std::chrono::milliseconds kHeartbeat{400};
+inline constexpr std::chrono::milliseconds kLossTimeout{1800};
 
 class Link {
 public:

@@ -61,7 +61,7 @@ void Rendezvous::see_off(Clock::time_point late) {
 }
 
 void Rendezvous::run() {
-    next_beat_ = Clock::now() + kBeat;
+    next_heartbeat_ = Clock::now() + kHeartbeat;
     while (!is_stopped()) look_once();
     // What has been said is said: the others may need it to know why.
     const Clock::time_point deadline = Clock::now() + kToFlush;
@@ -79,9 +79,9 @@ bool Rendezvous::is_stopped() {
 }
 
 Rendezvous::Clock::time_point Rendezvous::next_event() const {
-    Clock::time_point next = next_beat_;
+    Clock::time_point next = next_heartbeat_;
     for (const Visitor& visitor : visitors_) {
-        if (visitor.rank < 0) next = std::min(next, visitor.patience);
+        if (visitor.rank < 0) next = std::min(next, visitor.deadline);
     }
     return next;
 }
@@ -102,10 +102,10 @@ void Rendezvous::look_once() {
         hear(visitor);
     }
     if (watched[1].revents != 0) welcome_strangers();
-    beat();
+    send_heartbeats();
     const Clock::time_point now = Clock::now();
     for (Visitor& visitor : visitors_) {
-        if (visitor.rank < 0 && now >= visitor.patience) visitor.link.end("it was slow");
+        if (visitor.rank < 0 && now >= visitor.deadline) visitor.link.end("it was slow");
     }
     // To tell others of one that is lost may lose another.
     for (bool is_quiet = false; !is_quiet;) {
@@ -127,7 +127,7 @@ void Rendezvous::welcome_strangers() {
         base::Descriptor socket(
             accept4(listener_.get(), nullptr, nullptr, SOCK_NONBLOCK | SOCK_CLOEXEC));
         if (!socket) {
-            // Until somebody goes, or the next beat.
+            // Until somebody goes, or the next heartbeat.
             is_full_ = errno == EMFILE || errno == ENFILE || errno == ENOBUFS || errno == ENOMEM;
             return;
         }
@@ -290,10 +290,10 @@ void Rendezvous::announce(Meeting::News::Kind kind, int rank, std::string story)
     }
 }
 
-void Rendezvous::beat() {
+void Rendezvous::send_heartbeats() {
     const Clock::time_point now = Clock::now();
-    if (now < next_beat_) return;
-    next_beat_ = now + kBeat;
+    if (now < next_heartbeat_) return;
+    next_heartbeat_ = now + kHeartbeat;
     is_full_ = false;
     for (Visitor& visitor : visitors_) {
         if (visitor.rank < 0 || visitor.owes_answer) continue;

@@ -47,7 +47,7 @@ private:
     struct Visitor {
         Link link;
         std::string greeting;
-        Clock::time_point patience;  // as long as it is a stranger
+        Clock::time_point deadline;  // as long as it is a stranger
         int rank = -1;               // -1: a stranger
         bool owes_answer = false;    // to a ping
     };
@@ -71,7 +71,7 @@ private:
     void hear_message(Visitor& visitor, const Message& message);
     void take_text(Visitor& visitor, const Message& message);
     void lose(Visitor& visitor);
-    void beat();
+    void send_heartbeats();
     static void tell(Visitor& visitor, const Message& message);
     void tell_all(const Message& message);
     void announce(Meeting::News::Kind kind, int rank, std::string story);
@@ -90,7 +90,7 @@ private:
     std::vector<RankEntry> entries_;
     std::vector<Meeting::News> news_;  // for those who come later
     bool is_full_ = false;             // no descriptors are left
-    Clock::time_point next_beat_{};
+    Clock::time_point next_heartbeat_{};
     // Shared with those who wait for it.
     std::mutex mutex_;
     std::condition_variable changed_;

@@ -125,7 +125,7 @@ bool wait_until(int descriptor, const std::function<ChildClock::time_point()>& d
     while (true) {
         const auto left = std::chrono::ceil<milliseconds>(deadline() - ChildClock::now()).count();
         if (left <= 0) return false;
-        const long long most = Watch::is_set() ? Watch::kPatience.count() : 60'000;
+        const long long most = Watch::is_set() ? Watch::kInterval.count() : 60'000;
         pollfd wait{descriptor, POLLIN, 0};
         const int ready = poll(&wait, 1, static_cast<int>(std::min<long long>(left, most)));
         if (ready > 0 || (ready < 0 && errno != EINTR)) return true;

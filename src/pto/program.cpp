@@ -44,7 +44,7 @@ std::string listen(int descriptor) {
     while (true) {
         if (Watch::is_set()) {
             pollfd wait{descriptor, POLLIN, 0};
-            const int ready = poll(&wait, 1, static_cast<int>(Watch::kPatience.count()));
+            const int ready = poll(&wait, 1, static_cast<int>(Watch::kInterval.count()));
             Watch::look_up();
             if (ready <= 0) continue;
         }

@@ -42,7 +42,7 @@ auto unlocked(Work&& work) {
 }
 
 // How often a wait looks whether somebody pressed Ctrl-C.
-inline constexpr std::chrono::milliseconds kPatience{20};
+inline constexpr std::chrono::milliseconds kInterruptInterval{20};
 
 // Seconds of Python's, as far as clocks go. Throws Error(usage) for what is no time to wait.
 std::chrono::nanoseconds duration_of(double seconds, const char* what);
@@ -56,10 +56,10 @@ bool wait_for_python(WaitFor&& wait_for, std::optional<double> seconds) {
     const Clock::time_point begin = Clock::now();
     while (true) {
         const std::chrono::nanoseconds left = limit - (Clock::now() - begin);
-        const auto patience = std::min<std::chrono::nanoseconds>(kPatience, left);
+        const auto interval = std::min<std::chrono::nanoseconds>(kInterruptInterval, left);
         {
             const py::gil_scoped_release release;
-            if (wait_for(std::max(patience, std::chrono::nanoseconds(0)))) return true;
+            if (wait_for(std::max(interval, std::chrono::nanoseconds(0)))) return true;
         }
         if (PyErr_CheckSignals() != 0) throw py::error_already_set();
         if (Clock::now() - begin >= limit) return false;

@@ -326,7 +326,7 @@ int Supervisor::milliseconds_left() const {
     next = std::min(next, ask_at_);
     if (tell_) next = std::min(next, look_at_);
     if (inquiry_ != 0) next = std::min(next, from_now(kBetweenAnswers));
-    if (Watch::is_set()) next = std::min(next, from_now(Watch::kPatience));
+    if (Watch::is_set()) next = std::min(next, from_now(Watch::kInterval));
     if (next == Clock::time_point::max()) return -1;
     const auto left = std::chrono::ceil<milliseconds>(next - Clock::now());
     constexpr std::int64_t kMost = std::numeric_limits<int>::max();

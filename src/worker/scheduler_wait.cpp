@@ -49,7 +49,7 @@ void Scheduler::sleep_until(Lock& lock, const Over& over, Clock::time_point dead
         look_for_deadlock();
         if (over()) return;
         if (Watch::is_set()) {
-            changed_.wait_until(lock, std::min(deadline, Clock::now() + Watch::kPatience));
+            changed_.wait_until(lock, std::min(deadline, Clock::now() + Watch::kInterval));
             const Unlocked unlocked(lock);  // whoever looks may need what others hold
             Watch::look_up();
         } else if (deadline == shm::kNoDeadline) {

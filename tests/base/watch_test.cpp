@@ -52,7 +52,7 @@ TEST(Watch, IsForItsThreadAndItsProcess) {
     EXPECT_FALSE(is_set);
     const pid_t child = fork();
     if (child == 0) {
-        std::this_thread::sleep_for(2 * Watch::kPatience);
+        std::this_thread::sleep_for(2 * Watch::kInterval);
         Watch::look_up();  // would throw
         _exit(7);
     }

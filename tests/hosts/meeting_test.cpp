@@ -355,11 +355,11 @@ TEST(Meeting, AStoppedProcessIsNotTakenForDead) {
             raise(SIGSTOP);
         } else {
             EXPECT_EQ(read(ends[0], &pid, sizeof pid), static_cast<ssize_t>(sizeof pid));
-            std::this_thread::sleep_for(hosts::kPatience + 2 * hosts::kBeat);
+            std::this_thread::sleep_for(hosts::kLossTimeout + 2 * hosts::kHeartbeat);
             waker = std::thread([&] {  // it may not have stopped yet
                 while (!is_over) {
                     kill(pid, SIGCONT);
-                    std::this_thread::sleep_for(hosts::kBeat);
+                    std::this_thread::sleep_for(hosts::kHeartbeat);
                 }
             });
         }

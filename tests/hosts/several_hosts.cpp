@@ -30,7 +30,7 @@ namespace peal::hosts::test {
 namespace {
 
 constexpr int kMostRanks = 16;
-constexpr std::chrono::seconds kPatience{60};
+constexpr std::chrono::seconds kTimeout{60};
 
 void doze() { std::this_thread::sleep_for(std::chrono::microseconds(200)); }
 
@@ -136,7 +136,7 @@ int run_rank(Table& table, const Layout& layout, int rank,
 
 // Ends all that are left when one has had enough time.
 void await(Table& table, const std::vector<pid_t>& ranks, std::vector<int>& status) {
-    const auto end = std::chrono::steady_clock::now() + kPatience;
+    const auto end = std::chrono::steady_clock::now() + kTimeout;
     std::size_t ended = 0;
     while (ended < ranks.size()) {
         int how = 0;
