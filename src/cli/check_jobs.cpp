@@ -101,7 +101,7 @@ std::vector<CheckSubject> collective_subjects(const CheckCommand& command, Colle
 
 // A kernel has lengths to vary when its symbol n is left open.
 bool has_open_length(const TargetOptions& options) {
-    const Target target = resolve(options);
+    const Target target = load_target(options);
     const auto symbols = ir::symbols_of(*target.program.find(target.kernel));
     const bool has_n = std::any_of(symbols.begin(), symbols.end(),
                                    [](const ir::VarPtr& symbol) { return symbol->name == "n"; });
@@ -313,7 +313,7 @@ CheckJob make_job(const CheckCommand& command, const CheckSubject& subject, int 
     options.ranks = nranks;
     options.count = count;
     const Target target =
-        subject.pto_kernel ? trace_kernel(*subject.pto_kernel, options) : resolve(options);
+        subject.pto_kernel ? trace_kernel(*subject.pto_kernel, options) : load_target(options);
     std::vector<Plan> plans = plans_for(target, making);
     job.lanes = target.lanes;
     job.has_generations = target.is_pto() && std::any_of(plans.begin(), plans.end(), counts_calls);

@@ -77,7 +77,7 @@ int emit(const EmitOptions& options) {
                     fmt::format("{} is a PTO kernel already; expected a collective or file.peal",
                                 options.target.target));
     }
-    Target target = resolve(options.target);
+    Target target = load_target(options.target);
     take_sets_in_turn(target);
     const pto::Declared declared = declared_for(options, target);
     const pto::Emitted emitted = pto::emit(target.program, target.kernel, device, declared);

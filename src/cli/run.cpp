@@ -73,7 +73,7 @@ ReadyRun make_ready(const RunOptions& options) {
     check_options(options);
     TargetOptions what = options.target;
     what.calls = options.calls;
-    Target target = resolve(what, options.expect);
+    Target target = load_target(what, options.expect);
     const std::vector<Plan> plans = plans_for(target);
     auto collective = collective_of(target, options.target, options.expect, plans);
     // The calls that are run are proved. What Peal compiles is right call after call and is always

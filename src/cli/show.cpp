@@ -88,7 +88,7 @@ int show(const ShowOptions& options) {
                     "--json goes with --plan; --ir, --lowered, --after and --passes print text");
     }
     if (!options.after.empty()) require_pass(options.after);
-    const Target target = resolve(options.target);
+    const Target target = load_target(options.target);
     if ((target.is_pto() || target.foreign || !target.plans.empty()) && options.as_text()) {
         throw Error(Fault::usage,
                     fmt::format("--ir, --lowered, --after and --passes are for programs; a {} has "

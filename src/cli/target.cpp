@@ -106,8 +106,8 @@ const ir::Kernel& pick_kernel(const ir::Program& program, const std::string& pat
     return *kernel;
 }
 
-Target resolve_program(const TargetOptions& options, ir::Program program, const std::string& title,
-                       const std::string& kernel) {
+Target load_program(const TargetOptions& options, ir::Program program, const std::string& title,
+                    const std::string& kernel) {
     Target target;
     target.program = std::move(program);
     const ir::Kernel& picked = pick_kernel(target.program, title, kernel);
@@ -126,18 +126,17 @@ void warn_once(const std::string& text) {
     if (said.insert(text).second) fmt::print(stderr, "{}\n", text);
 }
 
-Target resolve_file(const TargetOptions& options, const std::string& path,
-                    const std::string& kernel) {
+Target load_file(const TargetOptions& options, const std::string& path, const std::string& kernel) {
     std::vector<Diagnostic> warnings;
     ir::Program program = parse_file(path, &warnings);
     for (const Diagnostic& warning : warnings) {
         warn_once(to_text(warning, program.source.get()));
     }
-    return resolve_program(options, std::move(program), path, kernel);
+    return load_program(options, std::move(program), path, kernel);
 }
 
 // Plans of all ranks, as they are.
-Target resolve_plans(const TargetOptions& options) {
+Target load_plans(const TargetOptions& options) {
     Target target;
     target.plans = *options.plans;
     if (target.plans.empty()) bad_usage("there are no plans");
@@ -383,16 +382,16 @@ std::vector<Held> held_windows(const std::vector<std::string>& texts) {
     return holds;
 }
 
-Target resolve_whole(const TargetOptions& options, const std::string& expect) {
+Target load_named(const TargetOptions& options, const std::string& expect) {
     if (options.program) {
-        return resolve_program(options, *options.program, title_of(options), options.target);
+        return load_program(options, *options.program, title_of(options), options.target);
     }
-    if (options.plans) return resolve_plans(options);
+    if (options.plans) return load_plans(options);
     if (is_foreign_file(options.target)) return read_foreign(options, expect);
     if (is_plan_file(options.target)) {
         TargetOptions whole = options;
         whole.plans = std::make_shared<const std::vector<Plan>>(read_plans(options.target));
-        return resolve_plans(whole);
+        return load_plans(whole);
     }
     if (is_pto_kernel(options.target)) {
         if (options.lanes) {
@@ -403,7 +402,7 @@ Target resolve_whole(const TargetOptions& options, const std::string& expect) {
     }
     refuse_pto_options(options);
     if (const auto file = split_file(options.target))
-        return resolve_file(options, file->first, file->second);
+        return load_file(options, file->first, file->second);
     const auto kind = collective_from(options.target);
     if (!kind) {
         std::vector<std::string_view> names;
@@ -429,8 +428,8 @@ Target resolve_whole(const TargetOptions& options, const std::string& expect) {
 
 }  // namespace
 
-Target resolve(const TargetOptions& options, const std::string& expect) {
-    Target target = resolve_whole(options, expect);
+Target load_target(const TargetOptions& options, const std::string& expect) {
+    Target target = load_named(options, expect);
     put_held(target, options);
     return target;
 }

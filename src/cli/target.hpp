@@ -109,7 +109,7 @@ void put_held(Target& target, const TargetOptions& options);
 
 // Reads and parses, or compiles and traces, what is named; `expect` is what it is held to. Warnings
 // about a .peal file go to stderr. Throws Error.
-Target resolve(const TargetOptions& options, const std::string& expect = {});
+Target load_target(const TargetOptions& options, const std::string& expect = {});
 
 // The recipe of a built-in collective: "ring", or "auto: mesh" where the table of recipes chose it;
 // "-" for kernels.

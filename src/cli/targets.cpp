@@ -252,7 +252,7 @@ TargetReport check_target(const TargetRequest& request) {
 
 std::vector<Plan> plans_of_target(const TargetRequest& request) {
     return with_run_options(request, [](const RunOptions& options) {
-        return plans_for(resolve(options.target, options.expect));
+        return plans_for(load_target(options.target, options.expect));
     });
 }
 

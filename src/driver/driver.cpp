@@ -12,7 +12,7 @@
 #include <fmt/format.h>
 
 #include "driver/address_book.hpp"
-#include "driver/resolve.hpp"
+#include "driver/member.hpp"
 #include "driver/unit.hpp"
 #include "peal/error.hpp"
 
@@ -73,7 +73,7 @@ public:
         }
         std::vector<driver::Member> members;
         for (std::size_t m = 0; m < task.chips.size(); ++m) {
-            members.push_back(driver::resolve(book_, task, m, nodes_));
+            members.push_back(driver::bind_member(book_, task, m, nodes_));
             for (const driver::BoundMemory& memory : members.back().memories) {
                 if (!memory.domain || !used_.contains(memory.domain->shown.id)) continue;
                 throw Error(Fault::usage,

@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "driver/resolve.hpp"
+#include "driver/member.hpp"
 #include "peal/check.hpp"
 #include "peal/worker_kernel.hpp"
 

@@ -50,7 +50,7 @@ DeviceKernel DeviceKernel::proved_in_runs() const {
 }
 
 std::vector<WindowSpec> DeviceKernel::windows(int nranks) const {
-    const worker::CompiledPtr kernel = source_->resolve(nranks);
+    const worker::CompiledPtr kernel = source_->compiled_for(nranks);
     std::vector<WindowSpec> specs;
     for (const Buffer& buffer : kernel->plans[0].buffers) {
         if (buffer.kind == BufferKind::window) {

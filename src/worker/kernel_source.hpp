@@ -30,9 +30,9 @@ public:
     // same for all. Throws Error(usage) when the arguments do not fit the parameters: their number,
     // scalars for memory and so on, and dimensions; sizes in bytes and element types are for the
     // caller to check. Safe to call from several threads.
-    virtual CompiledPtr resolve(std::span<const Arguments> members, int nranks) = 0;
+    virtual CompiledPtr compiled_for(std::span<const Arguments> members, int nranks) = 0;
     // Without arguments. Error(usage) if that is not enough.
-    virtual CompiledPtr resolve(int nranks) = 0;
+    virtual CompiledPtr compiled_for(int nranks) = 0;
 
 protected:
     explicit KernelSource(std::string name) : name_(std::move(name)) {}

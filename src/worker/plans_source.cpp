@@ -22,17 +22,17 @@ public:
     explicit PlansSource(CompiledPtr kernel)
         : KernelSource(kernel->plans[0].kernel), kernel_(std::move(kernel)) {}
 
-    CompiledPtr resolve(std::span<const Arguments> members, int nranks) override {
+    CompiledPtr compiled_for(std::span<const Arguments> members, int nranks) override {
         const std::size_t expected = kernel_->argument_of.size();
         for (const Arguments& arguments : members) {
             if (arguments.size() == expected) continue;
             throw Error(Fault::usage, fmt::format("kernel {}: expected {} arguments, found {}",
                                                   name(), expected, arguments.size()));
         }
-        return resolve(nranks);
+        return compiled_for(nranks);
     }
 
-    CompiledPtr resolve(int nranks) override {
+    CompiledPtr compiled_for(int nranks) override {
         if (static_cast<int>(kernel_->plans.size()) != nranks) {
             throw Error(Fault::usage, fmt::format("kernel {}: its plans are for {} ranks, found {}",
                                                   name(), kernel_->plans.size(), nranks));

@@ -40,7 +40,7 @@ public:
         }
     }
 
-    CompiledPtr resolve(std::span<const Arguments> members, int nranks) override {
+    CompiledPtr compiled_for(std::span<const Arguments> members, int nranks) override {
         for (const Arguments& arguments : members) expect_kinds(arguments);
         Bindings bindings = bindings_;
         bind_symbols(members[0], bindings);
@@ -52,7 +52,7 @@ public:
         return compiled(std::move(bindings), nranks);
     }
 
-    CompiledPtr resolve(int nranks) override { return compiled(bindings_, nranks); }
+    CompiledPtr compiled_for(int nranks) override { return compiled(bindings_, nranks); }
 
 private:
     static constexpr std::size_t kKept = 128;

@@ -44,7 +44,7 @@ public:
     TaskPtr make() {
         expect_devices();
         const int nranks = call_.is_group ? static_cast<int>(call_.devices.size()) : ranks_alone();
-        kernel_ = Inside::source(*call_.kernel)->resolve(call_.arguments, nranks);
+        kernel_ = Inside::source(*call_.kernel)->compiled_for(call_.arguments, nranks);
         const std::size_t most = call_.devices.size() * kernel_->argument_of.size();
         task_->accesses.reserve(most);
         task_->keeps.reserve(most);

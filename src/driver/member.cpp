@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "driver/resolve.hpp"
+#include "driver/member.hpp"
 
 #include <algorithm>
 
@@ -13,12 +13,12 @@ namespace {
 
 Direction joined(Direction a, Direction b) { return a == b ? a : Direction::inout; }
 
-class Resolver {
+class Binder {
 public:
-    Resolver(const AddressBook& book, const DriverTask& task, std::size_t member)
+    Binder(const AddressBook& book, const DriverTask& task, std::size_t member)
         : book_(book), task_(task), chip_(task.chips[member]), arguments_(task.arguments[member]) {}
 
-    Member resolve(std::size_t node) && {
+    Member bind(std::size_t node) && {
         member_.program = task_.callable.program;
         member_.chip = chip_;
         member_.node = node;
@@ -166,9 +166,9 @@ private:
 
 }  // namespace
 
-Member resolve(const AddressBook& book, const DriverTask& task, std::size_t member,
-               std::size_t node) {
-    return Resolver(book, task, member).resolve(node);
+Member bind_member(const AddressBook& book, const DriverTask& task, std::size_t member,
+                   std::size_t node) {
+    return Binder(book, task, member).bind(node);
 }
 
 }  // namespace peal::driver

@@ -42,7 +42,7 @@ struct Member {
 };
 
 // Throws Error(usage), with the callable's name, chip and argument.
-Member resolve(const AddressBook& book, const DriverTask& task, std::size_t member,
-               std::size_t node);
+Member bind_member(const AddressBook& book, const DriverTask& task, std::size_t member,
+                   std::size_t node);
 
 }  // namespace peal::driver
