@@ -15,12 +15,12 @@ std::byte* line_of(std::byte* address) {
 
 }  // namespace
 
-hosts::Mirrors::Place FarMemory::place_of(const std::byte* mirror) {
-    const hosts::Mirrors::Place place = job_.mirrors().find(mirror);
-    assert(place.memory != nullptr);
-    const int rank = place.memory->rank();
+hosts::Mirrors::RemoteAddress FarMemory::address_of(const std::byte* mirror) {
+    const hosts::Mirrors::RemoteAddress address = job_.mirrors().find(mirror);
+    assert(address.memory != nullptr);
+    const int rank = address.memory->rank();
     if (std::find(used_.begin(), used_.end(), rank) == used_.end()) used_.push_back(rank);
-    return place;
+    return address;
 }
 
 // A flush that was asked for before knows nothing of it.
@@ -46,7 +46,7 @@ int FarMemory::owner_of(const std::byte* mirror) const {
 // What this rank has put there before comes first.
 void FarMemory::fetch(std::byte* to, const std::byte* mirror, std::uint64_t bytes) {
     if (bytes == 0) return;
-    const auto [memory, offset] = place_of(mirror);
+    const auto [memory, offset] = address_of(mirror);
     const int rank = memory->rank();
     const bool has_put = std::any_of(put_to_.begin(), put_to_.end(),
                                      [&](const Target& target) { return target.rank == rank; }) ||
@@ -60,7 +60,7 @@ void FarMemory::put(std::byte* mirror, const std::byte* from, std::uint64_t byte
                     std::uint16_t group) {
     if (bytes == 0) return;
     tidy();
-    const auto [memory, offset] = place_of(mirror);
+    const auto [memory, offset] = address_of(mirror);
     if (group == 0) {
         note_put(memory->rank());
     } else {
@@ -79,7 +79,7 @@ void FarMemory::fence(std::uint16_t group) {
 }
 
 void FarMemory::put_in_line(std::byte* mirror, const std::byte* from, std::uint64_t bytes) {
-    const int rank = place_of(mirror).memory->rank();
+    const int rank = address_of(mirror).memory->rank();
     std::byte* const line = line_of(mirror);
     const auto begin = static_cast<std::uint64_t>(mirror - line);
     if (!job_.net().keeps_lines(rank) || begin + bytes > kCacheLineBytes) {
@@ -135,7 +135,7 @@ void FarMemory::end_telling(int rank) {
 void FarMemory::put_copy(std::byte* mirror, const void* bytes, std::uint64_t count,
                          const hosts::Flight* flushed) {
     tidy();
-    const auto [memory, offset] = place_of(mirror);
+    const auto [memory, offset] = address_of(mirror);
     Line& copy = kept_.emplace_back();
     std::memcpy(copy.data(), bytes, count);
     job_.net().tell(flight_, flushed, *memory, offset, copy.data(), count);
@@ -168,7 +168,7 @@ void FarMemory::set(std::byte* mirror, const void* bytes, std::uint64_t count) {
 }
 
 void FarMemory::add(std::byte* mirror, std::int64_t value, int bytes) {
-    const auto [memory, offset] = place_of(mirror);
+    const auto [memory, offset] = address_of(mirror);
     before_ = 0;
     job_.net().fence();
     job_.net().add(flight_, *memory, offset, value, bytes, &before_);

@@ -93,7 +93,7 @@ private:
 
         bool is_complete() const { return flush && flush->is_over(); }
     };
-    hosts::Mirrors::Place place_of(const std::byte* mirror);
+    hosts::Mirrors::RemoteAddress address_of(const std::byte* mirror);
     void note_put(int rank);
     void ask_for(Target& target);
     // Kept until it is gone. `flushed`: with a flush, which is over then; null: without.

@@ -141,7 +141,7 @@ private:
     }
 
     // Where a member is found among what is prepared.
-    struct Place {
+    struct UnitStage {
         std::shared_ptr<const driver::Unit> unit;
         std::size_t stage = 0;
     };
@@ -180,13 +180,13 @@ private:
     void carry_out() {
         const std::vector<std::vector<std::size_t>> after = order();
         std::vector<const driver::Member*> with_windows;
-        std::unordered_map<const driver::Member*, Place> places;
+        std::unordered_map<const driver::Member*, UnitStage> prepared;
         std::vector<std::string> wrong;
         for (const driver::Member& member : pending_) {
             if (member.has_windows()) {
                 with_windows.push_back(&member);
             } else {
-                places[&member] = {unit_of({{{&member}, false}}, wrong), 0};
+                prepared[&member] = {unit_of({{{&member}, false}}, wrong), 0};
             }
         }
         if (!with_windows.empty()) {
@@ -196,7 +196,7 @@ private:
             if (unit->is_checked) driver::expect_zeroed(stages, *unit);
             for (std::size_t s = 0; s < stages.size(); ++s) {
                 for (const driver::Member* member : stages[s].members) {
-                    if (member) places[member] = {unit, s};
+                    if (member) prepared[member] = {unit, s};
                 }
             }
         }
@@ -206,7 +206,7 @@ private:
                 if (memory.domain) used_.insert(memory.domain->shown.id);
             }
         }
-        hand_over(places, after);
+        hand_over(prepared, after);
     }
 
     std::shared_ptr<const driver::Unit> unit_of(const std::vector<driver::Stage>& stages,
@@ -243,13 +243,13 @@ private:
     }
 
     // Each chip does its tasks in the order in which they were submitted: that is what was proved.
-    void hand_over(const std::unordered_map<const driver::Member*, Place>& places,
+    void hand_over(const std::unordered_map<const driver::Member*, UnitStage>& prepared,
                    const std::vector<std::vector<std::size_t>>& after) {
         std::vector<std::vector<Task>> last(static_cast<std::size_t>(worker_.ranks()));
         std::vector<std::vector<Task>> tasks(nodes_);
         for (const driver::Member& member : pending_) {
-            const Place& place = places.at(&member);
-            const driver::PreparedStage& stage = place.unit->stages[place.stage];
+            const UnitStage& found = prepared.at(&member);
+            const driver::PreparedStage& stage = found.unit->stages[found.stage];
             std::vector<Task>& before = last[static_cast<std::size_t>(member.chip)];
             TaskOptions how;
             how.after = before;

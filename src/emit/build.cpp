@@ -246,9 +246,9 @@ private:
         const Element element = call.type.element;
         const ExprPtr count = call.type.shape.front();
         if (call.op == ops::kTileLoad || call.op == ops::kRemoteLoad) {
-            if (const auto held = held_at(place_of(call))) return *held;
+            if (const auto held = held_at(ref_of(call))) return *held;
             const TileId result = new_tile(name, element, count);
-            steps.push_back({LoadTile{result, place_of(call)}, span_});
+            steps.push_back({LoadTile{result, ref_of(call)}, span_});
             return result;
         }
         if (call.op == ops::kTileSlice) {
@@ -270,7 +270,7 @@ private:
         return result;
     }
 
-    Place place_of(const Call& call) const {
+    MemoryRef ref_of(const Call& call) const {
         const bool remote = call.op == ops::kRemoteLoad || call.op == ops::kRemoteStore;
         return {var_of(operand(call, remote ? "window" : "memory")),
                 remote ? operand(call, "peer") : nullptr, operand(call, "offset")};
@@ -280,24 +280,24 @@ private:
     // hold
 
     struct Held {
-        Place place;
+        MemoryRef ref;
         TileId tile;
     };
 
-    std::optional<TileId> held_at(const Place& place) const {
-        if (!in_chunks_ || place.peer) return std::nullopt;
+    std::optional<TileId> held_at(const MemoryRef& ref) const {
+        if (!in_chunks_ || ref.peer) return std::nullopt;
         for (const Held& each : held_) {
-            if (each.place.peer || each.place.memory->name != place.memory->name) continue;
-            if (facts_.equal(each.place.offset, place.offset)) return each.tile;
+            if (each.ref.peer || each.ref.memory->name != ref.memory->name) continue;
+            if (facts_.equal(each.ref.offset, ref.offset)) return each.tile;
         }
         return std::nullopt;
     }
 
-    // The place is written.
-    void forget(const Place& place) {
-        if (place.peer && facts_.is_other_rank(place.peer)) return;
-        std::erase_if(
-            held_, [&](const Held& each) { return each.place.memory->name == place.memory->name; });
+    // The memory is written.
+    void forget(const MemoryRef& ref) {
+        if (ref.peer && facts_.is_other_rank(ref.peer)) return;
+        std::erase_if(held_,
+                      [&](const Held& each) { return each.ref.memory->name == ref.memory->name; });
     }
 
     // A block that may be left out or come again: what it stores is not held any more, before it
@@ -307,7 +307,7 @@ private:
             const auto* call = as<Call>(expr);
             if (!call) return;
             if (call->op == ops::kTileStore || call->op == ops::kRemoteStore) {
-                forget(place_of(*call));
+                forget(ref_of(*call));
             }
         };
         walk_exprs<Types::skip>(inner, forget_stores);
@@ -322,9 +322,9 @@ private:
     void add_command(const Call& call, Steps& steps) {
         if (call.op == ops::kTileStore || call.op == ops::kRemoteStore) {
             const TileId stored = tile(operand(call, "tile"), steps, "tile");
-            steps.push_back({StoreTile{stored, place_of(call)}, span_});
-            forget(place_of(call));
-            if (in_chunks_) held_.push_back({place_of(call), stored});
+            steps.push_back({StoreTile{stored, ref_of(call)}, span_});
+            forget(ref_of(call));
+            if (in_chunks_) held_.push_back({ref_of(call), stored});
         } else if (call.op == ops::kNotify) {
             steps.push_back({NotifyCell{var_of(operand(call, "signal")), operand(call, "peer"),
                                         operand(call, "cell"), operand(call, "value"),

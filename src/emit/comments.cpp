@@ -63,16 +63,16 @@ private:
         }
     }
 
-    std::string name_of(const Place& place, const Loop* around) {
-        const std::string memory = place.memory->name;
-        if (!place.peer) return memory;
-        if (const auto* counter = as<Var>(place.peer)) {
+    std::string name_of(const MemoryRef& ref, const Loop* around) {
+        const std::string memory = ref.memory->name;
+        if (!ref.peer) return memory;
+        if (const auto* counter = as<Var>(ref.peer)) {
             if (around && around->counter && around->counter->name == counter->name) {
                 every_ = fmt::format("{} of every rank", memory);
                 return *every_;
             }
         }
-        return fmt::format("{} of rank {}", memory, plain(print(place.peer)));
+        return fmt::format("{} of rank {}", memory, plain(print(ref.peer)));
     }
 
     void look(const Steps& steps, const Loop* around) {

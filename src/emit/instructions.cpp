@@ -101,8 +101,8 @@ bool Instructions::clash_in_memory(const Instruction& mine, const Done& done,
                                    const Known& known) const {
     const Instruction& other = (*this)[done.instruction];
     if (known.memory_covered || !mine.memory || !other.memory) return false;
-    const Place& a = mine.memory->place;
-    const Place& b = other.memory->place;
+    const MemoryRef& a = mine.memory->ref;
+    const MemoryRef& b = other.memory->ref;
     if (a.memory->name != b.memory->name) return false;
     if (!mine.memory->writes && !other.memory->writes) return false;
     const bool one_is_own = !a.peer != !b.peer;

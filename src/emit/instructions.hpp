@@ -15,9 +15,9 @@
 namespace peal::emit {
 
 struct MemoryAccess {
-    Place place;
+    MemoryRef ref;
     bool writes = false;
-    bool is_window() const { return place.memory->type.kind == ir::Type::Kind::window; }
+    bool is_window() const { return ref.memory->type.kind == ir::Type::Kind::window; }
 };
 
 struct Instruction {

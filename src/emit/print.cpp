@@ -112,29 +112,28 @@ private:
                });
     }
 
-    // The places of a plain loop, stores first.
-    static std::vector<const Place*> places_of(const Loop& loop) {
-        std::vector<const Place*> places;
+    // The memory of a plain loop, stores first.
+    static std::vector<const MemoryRef*> refs_of(const Loop& loop) {
+        std::vector<const MemoryRef*> refs;
         for (const Step& step : loop.body) {
-            if (const auto* store = std::get_if<StoreTile>(&step.what))
-                places.push_back(&store->to);
+            if (const auto* store = std::get_if<StoreTile>(&step.what)) refs.push_back(&store->to);
         }
         for (const Step& step : loop.body) {
-            if (const auto* load = std::get_if<LoadTile>(&step.what)) places.push_back(&load->from);
+            if (const auto* load = std::get_if<LoadTile>(&step.what)) refs.push_back(&load->from);
         }
-        return places;
+        return refs;
     }
 
     // As a function's, in names of its own.
     Outline outlined(const Loop& loop) const {
         Printer inner(program_, frame_, text_.facts(), trouble_);
         Outline outline;
-        for (const Place* place : places_of(loop)) {
+        for (const MemoryRef* ref : refs_of(loop)) {
             const bool is_first = inner.parameters_.empty();
             const std::string name = inner.text_.fresh(is_first ? "to" : "from");
-            inner.parameters_[place] = name;
+            inner.parameters_[ref] = name;
             outline.parameters +=
-                fmt::format("__gm__ {} *{}, ", cpp_type(place->memory->type.element), name);
+                fmt::format("__gm__ {} *{}, ", cpp_type(ref->memory->type.element), name);
         }
         inner.size_ = inner.text_.fresh("size");
         outline.parameters += "int64_t " + inner.size_;
@@ -173,7 +172,7 @@ private:
         const Outline* outline = known_outline(loop);
         if (outline->times < 2) return false;
         std::vector<std::string> arguments;
-        for (const Place* place : places_of(loop)) arguments.push_back(pointer(*place));
+        for (const MemoryRef* ref : refs_of(loop)) arguments.push_back(pointer(*ref));
         line("{}({}, {});", outline->name, fmt::join(arguments, ", "), text_.expr(loop.chunks));
         return true;
     }
@@ -353,21 +352,21 @@ private:
 
     // ------------------------------------------------------------------------ tiles
 
-    std::string pointer(const Place& place) {
-        if (const auto found = parameters_.find(&place); found != parameters_.end()) {
+    std::string pointer(const MemoryRef& ref) {
+        if (const auto found = parameters_.find(&ref); found != parameters_.end()) {
             return fmt::format("{} + {}", found->second, at_);
         }
-        std::string text = text_.name(place.memory->name);
-        const auto* constant = as<IntConst>(place.offset);
-        if (!constant || constant->value != 0) text += " + " + text_.term_of_sum(place.offset);
+        std::string text = text_.name(ref.memory->name);
+        const auto* constant = as<IntConst>(ref.offset);
+        if (!constant || constant->value != 0) text += " + " + text_.term_of_sum(ref.offset);
         if (in_chunks_) text += " + " + at_;
-        if (!place.peer) return text;
-        return fmt::format("Remote({}, {}, {})", names_.context, text, text_.expr(place.peer));
+        if (!ref.peer) return text;
+        return fmt::format("Remote({}, {}, {})", names_.context, text, text_.expr(ref.peer));
     }
 
-    std::string row(const Place& place, TileId tile, std::string_view role) {
+    std::string row(const MemoryRef& ref, TileId tile, std::string_view role) {
         const std::string row = text_.fresh(fmt::format("{}_{}", name_of(tile), role));
-        line("auto {} = RowOf({}, {});", row, pointer(place), count_text(tile));
+        line("auto {} = RowOf({}, {});", row, pointer(ref), count_text(tile));
         return row;
     }
 
@@ -512,7 +511,7 @@ private:
     std::set<std::string, std::less<>> defined_, has_generation_, moving_;
     std::vector<Outline> outlines_;
     // Of a loop that is printed as a function.
-    std::map<const Place*, std::string> parameters_;
+    std::map<const MemoryRef*, std::string> parameters_;
     std::string size_;
 };
 

@@ -24,7 +24,7 @@ using Steps = std::vector<Step>;
 
 // Elements of a memory parameter from `offset` on; of a peer's, unless `peer` is null. As many as
 // the tile has that is loaded or stored; in a chunk loop it starts that much later.
-struct Place {
+struct MemoryRef {
     ir::VarPtr memory;
     ir::ExprPtr peer;
     ir::ExprPtr offset;
@@ -41,11 +41,11 @@ struct Assign {
 };
 struct LoadTile {
     TileId tile;
-    Place from;
+    MemoryRef from;
 };
 struct StoreTile {
     TileId tile;
-    Place to;
+    MemoryRef to;
 };
 struct Compute {
     std::string_view instruction;  // "TADD"

@@ -19,7 +19,7 @@ namespace peal::hosts {
 
 class Mirrors {
 public:
-    struct Place {
+    struct RemoteAddress {
         Remote* memory = nullptr;
         std::uint64_t offset = 0;
     };
@@ -33,13 +33,14 @@ public:
         parts_.erase(begin);
     }
     // Which it is the mirror of; null: of nothing.
-    Place find(const std::byte* mirror) const {
+    RemoteAddress find(const std::byte* mirror) const {
         const std::lock_guard lock(mutex_);
         auto part = parts_.upper_bound(mirror);
         if (part == parts_.begin()) return {};
         --part;
         const auto offset = static_cast<std::uint64_t>(mirror - part->first);
-        return offset < part->second.bytes ? Place{part->second.owner.get(), offset} : Place{};
+        return offset < part->second.bytes ? RemoteAddress{part->second.owner.get(), offset}
+                                           : RemoteAddress{};
     }
 
 private:

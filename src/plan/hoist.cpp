@@ -69,7 +69,7 @@ private:
     }
 
     void keep_origin(Instruction& instruction, const Instruction& store) {
-        std::vector<PlanNotes::Place> places =
+        std::vector<PlanNotes::SourcePlace> places =
             origins_.take(instruction, range_count(instruction.action));
         places.back() = origins_.at(store, 1);
         origins_.put(instruction, std::move(places));

@@ -52,7 +52,7 @@ public:
     template <class Each>
     void visit(std::uint64_t begin, std::uint64_t end, Each&& each) const {
         assert(begin < end && end <= bytes_);
-        for (Place at = place_of(begin); is_before(at, end); at = next(at)) {
+        for (Position at = position_of(begin); is_before(at, end); at = next(at)) {
             each(std::max(begin, run(at).begin), std::min(end, end_of(at)), run(at).value);
         }
     }
@@ -62,7 +62,7 @@ public:
     void update(std::uint64_t begin, std::uint64_t end, Each&& each) {
         assert(begin < end && end <= bytes_);
         split(end);
-        for (Place at = split(begin); is_before(at, end); at = next(at)) {
+        for (Position at = split(begin); is_before(at, end); at = next(at)) {
             each(run(at).begin, end_of(at), blocks_[at.block][at.index].value);
         }
     }
@@ -70,7 +70,7 @@ public:
     void assign(std::uint64_t begin, std::uint64_t end, T value) {
         assert(begin < end && end <= bytes_);
         split(end);
-        const Place first = split(begin);
+        const Position first = split(begin);
         blocks_[first.block][first.index].value = std::move(value);
         erase(next(first), end);
     }
@@ -98,24 +98,24 @@ private:
     using Block = std::vector<Run>;  // never empty
     static constexpr std::size_t kMost = 64;
 
-    struct Place {
+    struct Position {
         std::size_t block = 0, index = 0;
     };
 
-    const Run& run(Place at) const { return blocks_[at.block][at.index]; }
-    bool is_before(Place at, std::uint64_t end) const {
+    const Run& run(Position at) const { return blocks_[at.block][at.index]; }
+    bool is_before(Position at, std::uint64_t end) const {
         return at.block < blocks_.size() && run(at).begin < end;
     }
-    Place next(Place at) const {
-        return at.index + 1 < blocks_[at.block].size() ? Place{at.block, at.index + 1}
-                                                       : Place{at.block + 1, 0};
+    Position next(Position at) const {
+        return at.index + 1 < blocks_[at.block].size() ? Position{at.block, at.index + 1}
+                                                       : Position{at.block + 1, 0};
     }
-    std::uint64_t end_of(Place at) const {
-        const Place after = next(at);
+    std::uint64_t end_of(Position at) const {
+        const Position after = next(at);
         return after.block < blocks_.size() ? run(after).begin : bytes_;
     }
 
-    Place place_of(std::uint64_t at) const {
+    Position position_of(std::uint64_t at) const {
         const auto block = std::upper_bound(blocks_.begin(), blocks_.end(), at,
                                             [](std::uint64_t position, const Block& candidate) {
                                                 return position < candidate.front().begin;
@@ -130,19 +130,19 @@ private:
     }
 
     // Makes `at` a boundary; returns the run that begins there.
-    Place split(std::uint64_t at) {
+    Position split(std::uint64_t at) {
         if (at == bytes_) return {blocks_.size(), 0};
-        Place place = place_of(at);
-        if (run(place).begin == at) return place;
-        if (blocks_[place.block].size() == kMost) {
-            halve(place.block);
-            place = place_of(at);
+        Position found = position_of(at);
+        if (run(found).begin == at) return found;
+        if (blocks_[found.block].size() == kMost) {
+            halve(found.block);
+            found = position_of(at);
         }
-        Block& block = blocks_[place.block];
-        Run right{at, block[place.index].value};
-        block.insert(block.begin() + static_cast<std::ptrdiff_t>(place.index) + 1,
+        Block& block = blocks_[found.block];
+        Run right{at, block[found.index].value};
+        block.insert(block.begin() + static_cast<std::ptrdiff_t>(found.index) + 1,
                      std::move(right));
-        return {place.block, place.index + 1};
+        return {found.block, found.index + 1};
     }
 
     void halve(std::size_t number) {
@@ -155,7 +155,7 @@ private:
     }
 
     // Removes the runs from `at` on that begin before `end`.
-    void erase(Place at, std::uint64_t end) {
+    void erase(Position at, std::uint64_t end) {
         if (!is_before(at, end)) return;
         std::size_t last = at.block;  // blocks before this one lose all behind `at`
         while (last < blocks_.size() && blocks_[last].back().begin < end) ++last;

@@ -21,10 +21,10 @@ namespace {
 using Json = nlohmann::json;
 
 // A value in the document and how we came to it. The path is spelled out only when it is needed.
-class Place {
+class JsonValue {
 public:
     // `title`: what messages call the document, if it has a name.
-    Place(const Json& document, std::string_view title) : json_(document), title_(title) {}
+    JsonValue(const Json& document, std::string_view title) : json_(document), title_(title) {}
 
     template <class... Args>
     [[noreturn]] void fail(fmt::format_string<Args...> format, Args&&... args) const {
@@ -38,17 +38,17 @@ public:
 
     bool has(const char* key) const { return object().contains(key); }
 
-    Place operator[](const char* key) const {
+    JsonValue operator[](const char* key) const {
         const auto it = object().find(key);
         if (it == json_.end()) fail("field '{}' is missing", key);
-        return Place(*it, this, key, 0);
+        return JsonValue(*it, this, key, 0);
     }
 
-    // Calls each(place) for the items of an array.
+    // Calls each(value) for the items of an array.
     template <class Each>
     void for_each(Each&& each) const {
         if (!json_.is_array()) wrong_type("an array");
-        for (std::size_t i = 0; i < json_.size(); ++i) each(Place(json_[i], this, nullptr, i));
+        for (std::size_t i = 0; i < json_.size(); ++i) each(JsonValue(json_[i], this, nullptr, i));
     }
 
     void require_only(const std::vector<std::string_view>& known) const {
@@ -119,7 +119,7 @@ public:
     bool is_text(std::string_view wanted) const { return json_ == wanted; }
 
 private:
-    Place(const Json& json, const Place* parent, const char* key, std::size_t index)
+    JsonValue(const Json& json, const JsonValue* parent, const char* key, std::size_t index)
         : json_(json), parent_(parent), key_(key), index_(index) {}
 
     const Json& object() const {
@@ -138,159 +138,159 @@ private:
     }
 
     const Json& json_;
-    const Place* parent_ = nullptr;
+    const JsonValue* parent_ = nullptr;
     const char* key_ = nullptr;
     std::size_t index_ = 0;
     std::string_view title_;  // of the document
 };
 
-Range read_range(const Place& place) {
-    place.require_only({"buffer", "rank", "offset", "length", "shift"});
-    const Place buffer = place["buffer"];
+Range read_range(const JsonValue& json) {
+    json.require_only({"buffer", "rank", "offset", "length", "shift"});
+    const JsonValue buffer = json["buffer"];
     Range range;
     range.buffer = buffer.is_text("tile") ? kTile : buffer.integer<std::uint16_t>();
-    range.rank = place["rank"].integer<std::int32_t>();
-    range.offset = place["offset"].integer<std::uint64_t>();
-    range.length = place["length"].integer<std::uint64_t>();
-    if (place.has("shift")) range.shift = place["shift"].integer<std::uint16_t>();
+    range.rank = json["rank"].integer<std::int32_t>();
+    range.offset = json["offset"].integer<std::uint64_t>();
+    range.length = json["length"].integer<std::uint64_t>();
+    if (json.has("shift")) range.shift = json["shift"].integer<std::uint16_t>();
     return range;
 }
 
-Cell read_cell(const Place& place) {
-    place.require_only({"buffer", "rank", "index"});
-    return {place["buffer"].integer<std::uint16_t>(), place["rank"].integer<std::int32_t>(),
-            place["index"].integer<std::uint64_t>()};
+Cell read_cell(const JsonValue& json) {
+    json.require_only({"buffer", "rank", "index"});
+    return {json["buffer"].integer<std::uint16_t>(), json["rank"].integer<std::int32_t>(),
+            json["index"].integer<std::uint64_t>()};
 }
 
-Value read_value(const Place& place) {
-    place.require_only({"constant", "per_generation"});
+Value read_value(const JsonValue& json) {
+    json.require_only({"constant", "per_generation"});
     Value value;
-    value.constant = place["constant"].integer<std::int64_t>();
-    if (place.has("per_generation")) {
-        value.per_generation = place["per_generation"].integer<std::int64_t>();
+    value.constant = json["constant"].integer<std::int64_t>();
+    if (json.has("per_generation")) {
+        value.per_generation = json["per_generation"].integer<std::int64_t>();
     }
     return value;
 }
 
 // The fields of an action beside those that every instruction has.
-void require_action(const Place& place, std::initializer_list<std::string_view> own) {
+void require_action(const JsonValue& json, std::initializer_list<std::string_view> own) {
     std::vector<std::string_view> known(own);
     known.insert(known.end(), {"pipe", "line", "joined", "group"});
-    place.require_only(known);
+    json.require_only(known);
 }
 
-Copy read_copy(const Place& place) {
-    require_action(place, {"do", "dst", "src"});
-    return {read_range(place["dst"]), read_range(place["src"])};
+Copy read_copy(const JsonValue& json) {
+    require_action(json, {"do", "dst", "src"});
+    return {read_range(json["dst"]), read_range(json["src"])};
 }
 
-Reduce read_reduce(const Place& place) {
-    require_action(place, {"do", "op", "element", "dst", "src"});
+Reduce read_reduce(const JsonValue& json) {
+    require_action(json, {"do", "op", "element", "dst", "src"});
     Reduce reduce;
-    reduce.op = place["op"].word(kReduceOps);
-    reduce.element = place["element"].word(kElements);
-    reduce.dst = read_range(place["dst"]);
-    place["src"].for_each([&](const Place& item) { reduce.src.push_back(read_range(item)); });
+    reduce.op = json["op"].word(kReduceOps);
+    reduce.element = json["element"].word(kElements);
+    reduce.dst = read_range(json["dst"]);
+    json["src"].for_each([&](const JsonValue& item) { reduce.src.push_back(read_range(item)); });
     return reduce;
 }
 
-Accumulate read_accumulate(const Place& place) {
-    require_action(place, {"do", "element", "dst", "src"});
-    return {place["element"].word(kElements), read_range(place["dst"]), read_range(place["src"])};
+Accumulate read_accumulate(const JsonValue& json) {
+    require_action(json, {"do", "element", "dst", "src"});
+    return {json["element"].word(kElements), read_range(json["dst"]), read_range(json["src"])};
 }
 
-Map read_map(const Place& place) {
-    require_action(place, {"do", "op", "element", "scalar", "dst", "src", "from"});
+Map read_map(const JsonValue& json) {
+    require_action(json, {"do", "op", "element", "scalar", "dst", "src", "from"});
     Map map;
-    map.op = place["op"].word(kMapOps);
-    map.element = place["element"].word(kElements);
-    map.scalar = place["scalar"].number();
-    map.dst = read_range(place["dst"]);
-    map.src = read_range(place["src"]);
-    if (place.has("from")) map.from = place["from"].word(kElements);
+    map.op = json["op"].word(kMapOps);
+    map.element = json["element"].word(kElements);
+    map.scalar = json["scalar"].number();
+    map.dst = read_range(json["dst"]);
+    map.src = read_range(json["src"]);
+    if (json.has("from")) map.from = json["from"].word(kElements);
     return map;
 }
 
-Notify read_notify(const Place& place) {
-    require_action(place, {"do", "op", "cell", "value"});
-    return {place["op"].word(kNotifyOps), read_cell(place["cell"]), read_value(place["value"])};
+Notify read_notify(const JsonValue& json) {
+    require_action(json, {"do", "op", "cell", "value"});
+    return {json["op"].word(kNotifyOps), read_cell(json["cell"]), read_value(json["value"])};
 }
 
-Wait read_wait(const Place& place) {
-    require_action(place, {"do", "compare", "cell", "value"});
-    return {place["compare"].word(kCompares), read_cell(place["cell"]), read_value(place["value"])};
+Wait read_wait(const JsonValue& json) {
+    require_action(json, {"do", "compare", "cell", "value"});
+    return {json["compare"].word(kCompares), read_cell(json["cell"]), read_value(json["value"])};
 }
 
 template <class Flag>
-Flag read_flag(const Place& place) {
-    require_action(place, {"do", "from", "to", "event"});
-    return {place["from"].pipe(), place["to"].pipe(), place["event"].integer<std::uint8_t>()};
+Flag read_flag(const JsonValue& json) {
+    require_action(json, {"do", "from", "to", "event"});
+    return {json["from"].pipe(), json["to"].pipe(), json["event"].integer<std::uint8_t>()};
 }
 
-PipeBarrier read_barrier(const Place& place) {
-    require_action(place, {"do", "drain"});
-    return {place["drain"].pipe()};
+PipeBarrier read_barrier(const JsonValue& json) {
+    require_action(json, {"do", "drain"});
+    return {json["drain"].pipe()};
 }
 
-Fence read_fence(const Place& place) {
-    require_action(place, {"do", "completes"});
-    return {place["completes"].integer<std::uint16_t>()};
+Fence read_fence(const JsonValue& json) {
+    require_action(json, {"do", "completes"});
+    return {json["completes"].integer<std::uint16_t>()};
 }
 
-Evict read_evict(const Place& place) {
-    require_action(place, {"do", "range"});
-    return {read_range(place["range"])};
+Evict read_evict(const JsonValue& json) {
+    require_action(json, {"do", "range"});
+    return {read_range(json["range"])};
 }
 
-Action read_action(const Place& place) {
-    const std::string word = place["do"].text();
-    if (word == kCopyWord) return read_copy(place);
-    if (word == kReduceWord) return read_reduce(place);
-    if (word == kAccumulateWord) return read_accumulate(place);
-    if (word == kMapWord) return read_map(place);
-    if (word == kNotifyWord) return read_notify(place);
-    if (word == kWaitWord) return read_wait(place);
-    if (word == kSetFlagWord) return read_flag<SetFlag>(place);
-    if (word == kWaitFlagWord) return read_flag<WaitFlag>(place);
-    if (word == kPipeBarrierWord) return read_barrier(place);
-    if (word == kFenceWord) return read_fence(place);
-    if (word == kEvictWord) return read_evict(place);
-    place["do"].fail("there is no instruction '{}'", word);
+Action read_action(const JsonValue& json) {
+    const std::string word = json["do"].text();
+    if (word == kCopyWord) return read_copy(json);
+    if (word == kReduceWord) return read_reduce(json);
+    if (word == kAccumulateWord) return read_accumulate(json);
+    if (word == kMapWord) return read_map(json);
+    if (word == kNotifyWord) return read_notify(json);
+    if (word == kWaitWord) return read_wait(json);
+    if (word == kSetFlagWord) return read_flag<SetFlag>(json);
+    if (word == kWaitFlagWord) return read_flag<WaitFlag>(json);
+    if (word == kPipeBarrierWord) return read_barrier(json);
+    if (word == kFenceWord) return read_fence(json);
+    if (word == kEvictWord) return read_evict(json);
+    json["do"].fail("there is no instruction '{}'", word);
 }
 
-Instruction read_instruction(const Place& place) {
+Instruction read_instruction(const JsonValue& json) {
     Instruction instruction;
-    instruction.action = read_action(place);
-    if (place.has("pipe")) instruction.pipe = place["pipe"].pipe();
-    if (place.has("line")) instruction.line = place["line"].integer<std::uint32_t>();
-    if (place.has("joined")) instruction.joined = place["joined"].truth();
-    if (place.has("group")) {
-        const Place group = place["group"];
+    instruction.action = read_action(json);
+    if (json.has("pipe")) instruction.pipe = json["pipe"].pipe();
+    if (json.has("line")) instruction.line = json["line"].integer<std::uint32_t>();
+    if (json.has("joined")) instruction.joined = json["joined"].truth();
+    if (json.has("group")) {
+        const JsonValue group = json["group"];
         instruction.group = group.is_text(kCacheGroup) ? kCached : group.integer<std::uint16_t>();
     }
     return instruction;
 }
 
-Buffer read_buffer(const Place& place) {
-    place.require_only({"name", "kind", "direction", "element", "bytes", "cells", "cell_stride"});
+Buffer read_buffer(const JsonValue& json) {
+    json.require_only({"name", "kind", "direction", "element", "bytes", "cells", "cell_stride"});
     Buffer buffer;
-    buffer.name = place["name"].text();
-    buffer.kind = place["kind"].word(kBufferKinds);
-    buffer.direction = place["direction"].word(kDirections);
-    buffer.element = place["element"].word(kElements);
-    if (place.has("bytes")) buffer.bytes = place["bytes"].integer<std::uint64_t>();
-    if (place.has("cells")) buffer.cells = place["cells"].integer<std::uint64_t>();
-    if (place.has("cell_stride")) {
-        buffer.cell_stride = place["cell_stride"].integer<std::uint64_t>();
+    buffer.name = json["name"].text();
+    buffer.kind = json["kind"].word(kBufferKinds);
+    buffer.direction = json["direction"].word(kDirections);
+    buffer.element = json["element"].word(kElements);
+    if (json.has("bytes")) buffer.bytes = json["bytes"].integer<std::uint64_t>();
+    if (json.has("cells")) buffer.cells = json["cells"].integer<std::uint64_t>();
+    if (json.has("cell_stride")) {
+        buffer.cell_stride = json["cell_stride"].integer<std::uint64_t>();
     }
     return buffer;
 }
 
-SourcePtr read_source(const Place& place) {
-    place.require_only({"name", "text", "included"});
+SourcePtr read_source(const JsonValue& json) {
+    json.require_only({"name", "text", "included"});
     std::vector<Source::Part> included;
-    if (place.has("included")) {
-        place["included"].for_each([&](const Place& part) {
+    if (json.has("included")) {
+        json["included"].for_each([&](const JsonValue& part) {
             part.require_only({"name", "first_line"});
             included.push_back({part["name"].text(), part["first_line"].integer<std::uint32_t>()});
             const bool is_in_order = included.size() == 1 ||
@@ -298,11 +298,11 @@ SourcePtr read_source(const Place& place) {
             if (!is_in_order) part["first_line"].fail("the parts are not in order");
         });
     }
-    return std::make_shared<const Source>(place["name"].text(), place["text"].text(),
+    return std::make_shared<const Source>(json["name"].text(), json["text"].text(),
                                           std::move(included));
 }
 
-SourcePtr source_at(const Place& index, const std::vector<SourcePtr>& sources) {
+SourcePtr source_at(const JsonValue& index, const std::vector<SourcePtr>& sources) {
     const auto number = index.integer<std::uint64_t>();
     if (number >= sources.size()) {
         index.fail("there is no source {}, the document has {}", number, sources.size());
@@ -310,45 +310,46 @@ SourcePtr source_at(const Place& index, const std::vector<SourcePtr>& sources) {
     return sources[number];
 }
 
-Shift read_shift(const Place& place) {
-    place.require_only({"buffer", "by"});
+Shift read_shift(const JsonValue& json) {
+    json.require_only({"buffer", "by"});
     Shift shift;
-    shift.buffer = place["buffer"].integer<std::uint16_t>();
-    place["by"].for_each(
-        [&](const Place& item) { shift.by.push_back(item.integer<std::uint64_t>()); });
+    shift.buffer = json["buffer"].integer<std::uint16_t>();
+    json["by"].for_each(
+        [&](const JsonValue& item) { shift.by.push_back(item.integer<std::uint64_t>()); });
     return shift;
 }
 
-Turns read_turns(const Place& place) {
-    place.require_only({"signal", "every", "count", "shifts"});
+Turns read_turns(const JsonValue& json) {
+    json.require_only({"signal", "every", "count", "shifts"});
     Turns turns;
-    turns.signal = place["signal"].integer<std::uint16_t>();
-    turns.every = place["every"].integer<std::int64_t>();
-    turns.count = place["count"].integer<std::uint32_t>();
-    place["shifts"].for_each([&](const Place& item) { turns.shifts.push_back(read_shift(item)); });
+    turns.signal = json["signal"].integer<std::uint16_t>();
+    turns.every = json["every"].integer<std::int64_t>();
+    turns.count = json["count"].integer<std::uint32_t>();
+    json["shifts"].for_each(
+        [&](const JsonValue& item) { turns.shifts.push_back(read_shift(item)); });
     return turns;
 }
 
-Plan read_plan(const Place& place, const std::vector<SourcePtr>& sources) {
-    place.require_only({"kernel", "rank", "nranks", "source", "tile_bytes", "buffers", "advance",
-                        "instructions", "lanes", "turns"});
+Plan read_plan(const JsonValue& json, const std::vector<SourcePtr>& sources) {
+    json.require_only({"kernel", "rank", "nranks", "source", "tile_bytes", "buffers", "advance",
+                       "instructions", "lanes", "turns"});
     Plan plan;
-    plan.kernel = place["kernel"].text();
-    plan.rank = place["rank"].integer<std::int32_t>();
-    plan.nranks = place["nranks"].integer<std::int32_t>();
-    plan.tile_bytes = place["tile_bytes"].integer<std::uint64_t>();
-    if (place.has("source")) plan.source = source_at(place["source"], sources);
-    place["buffers"].for_each(
-        [&](const Place& item) { plan.buffers.push_back(read_buffer(item)); });
-    place["advance"].for_each(
-        [&](const Place& item) { plan.advance.push_back(item.integer<std::int64_t>()); });
-    place["instructions"].for_each(
-        [&](const Place& item) { plan.instructions.push_back(read_instruction(item)); });
-    if (place.has("lanes")) {
-        place["lanes"].for_each(
-            [&](const Place& item) { plan.lanes.push_back(item.integer<std::uint32_t>()); });
+    plan.kernel = json["kernel"].text();
+    plan.rank = json["rank"].integer<std::int32_t>();
+    plan.nranks = json["nranks"].integer<std::int32_t>();
+    plan.tile_bytes = json["tile_bytes"].integer<std::uint64_t>();
+    if (json.has("source")) plan.source = source_at(json["source"], sources);
+    json["buffers"].for_each(
+        [&](const JsonValue& item) { plan.buffers.push_back(read_buffer(item)); });
+    json["advance"].for_each(
+        [&](const JsonValue& item) { plan.advance.push_back(item.integer<std::int64_t>()); });
+    json["instructions"].for_each(
+        [&](const JsonValue& item) { plan.instructions.push_back(read_instruction(item)); });
+    if (json.has("lanes")) {
+        json["lanes"].for_each(
+            [&](const JsonValue& item) { plan.lanes.push_back(item.integer<std::uint32_t>()); });
     }
-    if (place.has("turns")) plan.turns = read_turns(place["turns"]);
+    if (json.has("turns")) plan.turns = read_turns(json["turns"]);
     return plan;
 }
 
@@ -364,7 +365,7 @@ Json parse_document(const std::string& text, std::string_view title) {
     }
 }
 
-void require_our_format(const Place& document) {
+void require_our_format(const JsonValue& document) {
     document.require_only({"format", "version", "sources", "plans"});
     const std::string format = document["format"].text();
     if (format != kJsonFormat) {
@@ -378,13 +379,14 @@ void require_our_format(const Place& document) {
 
 std::vector<Plan> read_document(const std::string& text, std::string_view title) {
     const Json json = parse_document(text, title);
-    const Place document(json, title);
+    const JsonValue document(json, title);
     require_our_format(document);
     std::vector<SourcePtr> sources;
-    document["sources"].for_each([&](const Place& item) { sources.push_back(read_source(item)); });
+    document["sources"].for_each(
+        [&](const JsonValue& item) { sources.push_back(read_source(item)); });
     std::vector<Plan> plans;
     document["plans"].for_each(
-        [&](const Place& item) { plans.push_back(read_plan(item, sources)); });
+        [&](const JsonValue& item) { plans.push_back(read_plan(item, sources)); });
     return plans;
 }
 

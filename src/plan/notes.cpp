@@ -71,7 +71,8 @@ std::optional<std::string> element_text(const std::vector<std::uint64_t>& shape,
     return text + fmt::format("[{};{}]", begin, count);
 }
 
-PlanNotes::Place place_of(const Instruction& instruction, const Plan& plan, std::int32_t range) {
+PlanNotes::SourcePlace place_of(const Instruction& instruction, const Plan& plan,
+                                std::int32_t range) {
     if (range < 0 || instruction.origins == 0 || !plan.notes) {
         return {instruction.line, instruction.round};
     }

@@ -20,11 +20,11 @@ struct PlanNotes {
         std::int64_t value = 0;
     };
 
-    struct Place {
+    struct SourcePlace {
         std::uint32_t line = 0;   // as Instruction::line
         std::uint32_t round = 0;  // as Instruction::round
 
-        bool operator==(const Place&) const = default;
+        bool operator==(const SourcePlace&) const = default;
     };
 
     std::vector<std::vector<std::uint64_t>> shapes;  // by buffer; empty: none was declared
@@ -32,7 +32,7 @@ struct PlanNotes {
     std::vector<Round> rounds;  // round 1 is the first
     // Of instructions that several were fused into: the place of each range, sources in order and
     // then the destination. Instruction::origins 1 is the first.
-    std::vector<std::vector<Place>> origins;
+    std::vector<std::vector<SourcePlace>> origins;
 };
 
 // The shape of a buffer, or null where none was declared.
@@ -47,7 +47,8 @@ std::string index_text(const std::vector<std::uint64_t>& shape, std::uint64_t in
 
 // Where one of its ranges is from, sources in order and then the destination; or, if that is
 // negative, the instruction itself.
-PlanNotes::Place place_of(const Instruction& instruction, const Plan& plan, std::int32_t range);
+PlanNotes::SourcePlace place_of(const Instruction& instruction, const Plan& plan,
+                                std::int32_t range);
 
 // "line 7, t=2 c=0": that place, and the round of each loop around it. Empty when it is unknown.
 std::string place_text(const Instruction& instruction, const Plan& plan, std::int32_t range = -1);

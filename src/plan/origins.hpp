@@ -20,26 +20,26 @@ public:
 
     bool is_kept() const { return is_kept_; }
 
-    static PlanNotes::Place own(const Instruction& instruction) {
+    static PlanNotes::SourcePlace own(const Instruction& instruction) {
         return {instruction.line, instruction.round};
     }
 
     // Of a range: sources in order, then the destination.
-    PlanNotes::Place at(const Instruction& instruction, std::size_t range) const {
+    PlanNotes::SourcePlace at(const Instruction& instruction, std::size_t range) const {
         return instruction.origins == 0 ? own(instruction) : lists_[instruction.origins - 1][range];
     }
 
     // Those of all ranges of an instruction with so many, which has none afterwards.
-    std::vector<PlanNotes::Place> take(Instruction& instruction, std::size_t ranges) {
+    std::vector<PlanNotes::SourcePlace> take(Instruction& instruction, std::size_t ranges) {
         if (instruction.origins == 0) {
-            return std::vector<PlanNotes::Place>(ranges, own(instruction));
+            return std::vector<PlanNotes::SourcePlace>(ranges, own(instruction));
         }
         free_.push_back(instruction.origins);
         return std::move(lists_[std::exchange(instruction.origins, 0) - 1]);
     }
 
-    void put(Instruction& instruction, std::vector<PlanNotes::Place> places) {
-        const auto is_own = [&](const PlanNotes::Place& place) {
+    void put(Instruction& instruction, std::vector<PlanNotes::SourcePlace> places) {
+        const auto is_own = [&](const PlanNotes::SourcePlace& place) {
             return place == own(instruction);
         };
         if (std::all_of(places.begin(), places.end(), is_own)) {
@@ -69,7 +69,7 @@ public:
 private:
     bool is_kept_;
     bool is_changed_ = false;
-    std::vector<std::vector<PlanNotes::Place>> lists_;
+    std::vector<std::vector<PlanNotes::SourcePlace>> lists_;
     std::vector<std::uint32_t> free_;  // of them
 };
 

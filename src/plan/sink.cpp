@@ -35,7 +35,7 @@ public:
     }
 
 private:
-    using Place = PlanNotes::Place;
+    using SourcePlace = PlanNotes::SourcePlace;
 
     // Work that is held back until its result is used.
     struct Held {
@@ -68,7 +68,7 @@ private:
             if (source == copy.dst) return use(copy.src);  // the bytes are there already
             if (!overlaps(source, copy.dst)) {
                 if (origins_.is_kept()) {
-                    const Place loaded = origins_.at(held_[held].work, 0);
+                    const SourcePlace loaded = origins_.at(held_[held].work, 0);
                     origins_.put(instruction, {loaded, origins_.at(instruction, 1)});
                 }
                 use(copy.src);
@@ -85,9 +85,9 @@ private:
 
     void join(Instruction& instruction, Reduce& reduce) {
         const std::uint32_t chain = extendable(reduce);
-        const Place stored = origins_.at(instruction, reduce.src.size());
+        const SourcePlace stored = origins_.at(instruction, reduce.src.size());
         std::vector<Range> sources;
-        std::vector<Place> places;
+        std::vector<SourcePlace> places;
         if (chain != kNoWork) {
             if (origins_.is_kept()) {
                 Instruction& work = held_[chain].work;
@@ -103,7 +103,7 @@ private:
         }
         const std::size_t taken = sources.size();
         for (std::size_t i = chain != kNoWork; i < reduce.src.size(); ++i) {
-            Place place = origins_.at(instruction, i);
+            SourcePlace place = origins_.at(instruction, i);
             sources.push_back(direct_source(reduce.src[i], reduce.dst, reduce.element, place));
             if (origins_.is_kept()) places.push_back(place);
         }
@@ -122,7 +122,7 @@ private:
             overlaps(loaded_from(held, accumulate.src), accumulate.dst)) {
             put_down(held);
         }
-        Place place = origins_.at(instruction, 0);
+        SourcePlace place = origins_.at(instruction, 0);
         accumulate.src = direct_source(accumulate.src, accumulate.dst, accumulate.element, place);
         put_source(instruction, place);
         settle(instruction, accumulate.dst);
@@ -131,7 +131,7 @@ private:
     void join(Instruction& instruction, Map& map) {
         const Element element = map.op == MapOp::convert ? map.from : map.element;
         if (has_source(map.op)) {
-            Place place = origins_.at(instruction, 0);
+            SourcePlace place = origins_.at(instruction, 0);
             map.src = direct_source(map.src, map.dst, element, place);
             put_source(instruction, place);
         }
@@ -139,7 +139,7 @@ private:
     }
 
     // Its only source is from there.
-    void put_source(Instruction& instruction, Place place) {
+    void put_source(Instruction& instruction, SourcePlace place) {
         if (origins_.is_kept()) origins_.put(instruction, {place, origins_.at(instruction, 1)});
     }
 
@@ -165,7 +165,8 @@ private:
 
     // Where to read a source of element-wise work: straight from where its tile was loaded, or from
     // the tile. `place` becomes that of the load.
-    Range direct_source(const Range& source, const Range& dst, Element element, Place& place) {
+    Range direct_source(const Range& source, const Range& dst, Element element,
+                        SourcePlace& place) {
         const std::uint32_t held = held_behind(source);
         if (held == kNoWork) return source;
         if (is_load(held)) {
@@ -186,7 +187,7 @@ private:
     void redirect(std::uint32_t held, const Instruction& instruction, const Copy& store) {
         Instruction work = std::move(held_[held].work);
         if (origins_.is_kept()) {
-            std::vector<Place> places = origins_.take(work, range_count(work.action));
+            std::vector<SourcePlace> places = origins_.take(work, range_count(work.action));
             places.back() = origins_.at(instruction, 1);
             origins_.put(work, std::move(places));
         }

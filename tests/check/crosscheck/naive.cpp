@@ -258,7 +258,7 @@ private:
         add(same ? ViolationKind::pipe_hazard : ViolationKind::data_race);
     }
 
-    static bool is_in(std::uint32_t byte, Place place) {
+    static bool is_in(std::uint32_t byte, ByteRange place) {
         return byte >= place.begin && byte - place.begin < place.length;
     }
 
@@ -284,7 +284,7 @@ private:
     }
 
     // Lines are evicted one by one, but tiny programs write single elements.
-    static bool overlaps(const Unseen& unseen, Place place) {
+    static bool overlaps(const Unseen& unseen, ByteRange place) {
         for (const NaiveAccess& access : unseen.step->accesses) {
             const bool wanted = unseen.is_read ? access.how != How::write : writes(access);
             if (wanted && is_in(access.at, place)) return true;

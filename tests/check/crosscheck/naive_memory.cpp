@@ -39,7 +39,7 @@ void NaiveMemory::begin(ByteTerm* terms, Lanes* lanes) {
     }
 }
 
-void NaiveMemory::clear(Place place, ByteTerm* terms, Lanes* lanes) {
+void NaiveMemory::clear(ByteRange place, ByteTerm* terms, Lanes* lanes) {
     std::fill_n(terms + place.begin, place.length, terms_.constant(0));
     std::fill_n(lanes + place.begin, place.length, 0);
 }
@@ -51,7 +51,7 @@ void NaiveMemory::stage(const NaiveStep& step, ByteTerm* terms, Lanes* lanes) {
         lanes[access.at] =
             program_.is_computable ? random_lanes(step.call, access.at, kGarbage) : 0;
     }
-    const auto write = [&](Place place) {
+    const auto write = [&](ByteRange place) {
         for (std::uint32_t i = place.begin; i < place.begin + place.length; ++i) {
             terms[i] = terms_.input(step.call, i);
             lanes[i] = input_lanes(step.call, i);
@@ -66,7 +66,7 @@ void NaiveMemory::stage(const NaiveStep& step, ByteTerm* terms, Lanes* lanes) {
     }
     for (const Held& held : stage.holds) {
         if (held.what == Held::What::fresh) continue;
-        const Place place = program_.window(step.call, held.window, step.rank);
+        const ByteRange place = program_.window(step.call, held.window, step.rank);
         held.what == Held::What::input ? write(place) : clear(place, terms, lanes);
     }
     if (!stage.meaning) return;
@@ -76,7 +76,7 @@ void NaiveMemory::stage(const NaiveStep& step, ByteTerm* terms, Lanes* lanes) {
     }
 }
 
-NaiveMemory::Bytes NaiveMemory::read(Place place, const ByteTerm* terms, const Lanes* lanes,
+NaiveMemory::Bytes NaiveMemory::read(ByteRange place, const ByteTerm* terms, const Lanes* lanes,
                                      bool may_be_unwritten) {
     Bytes bytes;
     bytes.terms.assign(terms + place.begin, terms + place.begin + place.length);
@@ -89,7 +89,7 @@ NaiveMemory::Bytes NaiveMemory::read(Place place, const ByteTerm* terms, const L
 
 void NaiveMemory::carry_out(const NaiveStep& step, ByteTerm* terms, Lanes* lanes) {
     std::vector<Bytes> src;
-    for (const Place& place : step.src) src.push_back(read(place, terms, lanes));
+    for (const ByteRange& place : step.src) src.push_back(read(place, terms, lanes));
     Bytes out;
     out.terms.assign(step.dst.length, kNothing);
     out.lanes.assign(step.dst.length, 0);
@@ -219,7 +219,7 @@ NaiveMemory::Wanted NaiveMemory::wanted(const NaiveStep& step, const Expected& o
     const std::size_t size = bytes_of(output.element);
     Wanted wanted{&output, {}, {}};
     for (const Contribution& from : *output.of) {
-        const Place place =
+        const ByteRange place =
             program_.place(step.call, from.buffer, from.rank, from.offset + element * size, size);
         ByteList terms;
         std::vector<Lanes> lanes;
@@ -241,7 +241,7 @@ void NaiveMemory::judge(const NaiveStep& step, const Wanted& wanted, std::uint64
                         const ByteTerm* terms, const Lanes* lanes) {
     const Expected& output = *wanted.output;
     const std::size_t size = bytes_of(output.element);
-    const Place place =
+    const ByteRange place =
         program_.place(step.call, output.buffer, step.rank, output.offset + element * size, size);
     const ByteList bytes(terms + place.begin, terms + place.begin + size);
     const bool is_same = std::equal(wanted.lanes.begin(), wanted.lanes.end(), lanes + place.begin);

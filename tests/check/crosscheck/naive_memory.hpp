@@ -38,9 +38,9 @@ private:
         std::vector<Lanes> lanes;
     };
 
-    Bytes read(Place place, const ByteTerm* terms, const Lanes* lanes,
+    Bytes read(ByteRange place, const ByteTerm* terms, const Lanes* lanes,
                bool may_be_unwritten = false);
-    void clear(Place place, ByteTerm* terms, Lanes* lanes);
+    void clear(ByteRange place, ByteTerm* terms, Lanes* lanes);
     Lanes input_lanes(std::uint32_t call, std::uint32_t byte) const;
     void reduce(const Reduce& reduce, const std::vector<Bytes>& src, Bytes& out);
     void accumulate(const Accumulate& sum, const Bytes& src, const Bytes& dst, Bytes& out);

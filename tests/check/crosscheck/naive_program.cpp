@@ -23,7 +23,7 @@ Pipe pipe_of(const Instruction& instruction) {
     return pipe == Pipe::none || pipe == Pipe::all ? Pipe::scalar : pipe;
 }
 
-void touch(NaiveStep& step, Place place, How how, std::uint32_t of = 0) {
+void touch(NaiveStep& step, ByteRange place, How how, std::uint32_t of = 0) {
     for (std::uint32_t i = 0; i < place.length; ++i) {
         step.accesses.push_back({how, place.begin + i, of});
     }
@@ -60,7 +60,7 @@ const std::string& NaiveProgram::memory(std::size_t stage, std::uint16_t buffer)
 }
 
 void NaiveProgram::add_bytes(const std::string& name, int rank, std::uint64_t length) {
-    Place& place = places_[{name, rank}];
+    ByteRange& place = places_[{name, rank}];
     place.length = std::max(place.length, static_cast<std::uint32_t>(length));
 }
 
@@ -84,13 +84,13 @@ void NaiveProgram::place_memory() {
     }
 }
 
-Place NaiveProgram::place(std::uint32_t call, std::uint16_t buffer, int rank, std::uint64_t offset,
-                          std::uint64_t length) const {
-    const Place all = places_.at({memory(call % stages_.size(), buffer), rank});
+ByteRange NaiveProgram::place(std::uint32_t call, std::uint16_t buffer, int rank,
+                              std::uint64_t offset, std::uint64_t length) const {
+    const ByteRange all = places_.at({memory(call % stages_.size(), buffer), rank});
     return {all.begin + static_cast<std::uint32_t>(offset), static_cast<std::uint32_t>(length)};
 }
 
-Place NaiveProgram::window(std::uint32_t call, const std::string& name, int rank) const {
+ByteRange NaiveProgram::window(std::uint32_t call, const std::string& name, int rank) const {
     const std::vector<Buffer>& buffers =
         (*stage(call).plans)[static_cast<std::size_t>(rank)].buffers;
     std::uint16_t b = 0;
@@ -279,7 +279,7 @@ NaiveStep NaiveProgram::step_of(const Instruction& instruction, int rank, std::s
         const std::uint64_t first = evict->range.offset / kCacheLineBytes * kCacheLineBytes;
         const std::uint64_t last = evict->range.offset + evict->range.length;
         const std::uint64_t end = (last + kCacheLineBytes - 1) / kCacheLineBytes * kCacheLineBytes;
-        const Place all =
+        const ByteRange all =
             places_.at({memory(call % stages_.size(), evict->range.buffer), evict->range.rank});
         if (last > first && evict->range.length > 0) {
             step.evicted = {
@@ -309,9 +309,9 @@ std::uint64_t NaiveProgram::offset_in(const NaiveStep& step, const Range& range)
 void NaiveProgram::fill_data(NaiveStep& step) {
     const auto at = [&](const Range& range) {
         if (range.buffer == kTile) {
-            const Place all = places_.at({tile_name(step.lane), range.rank});
-            return Place{all.begin + static_cast<std::uint32_t>(range.offset),
-                         static_cast<std::uint32_t>(range.length)};
+            const ByteRange all = places_.at({tile_name(step.lane), range.rank});
+            return ByteRange{all.begin + static_cast<std::uint32_t>(range.offset),
+                             static_cast<std::uint32_t>(range.length)};
         }
         return place(step.call, range.buffer, range.rank, offset_in(step, range), range.length);
     };
@@ -336,7 +336,7 @@ void NaiveProgram::fill_data(NaiveStep& step) {
         if (map->op != MapOp::fill && map->op != MapOp::clobber) step.src = {at(map->src)};
     }
     touch(step, step.dst, how, of);
-    for (const Place& source : step.src) touch(step, source, How::read);
+    for (const ByteRange& source : step.src) touch(step, source, How::read);
 }
 
 // ---------------------------------------------------------------------------- signals

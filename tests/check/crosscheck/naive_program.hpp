@@ -15,7 +15,7 @@
 namespace peal::test {
 
 // So many bytes of the state from `begin` on.
-struct Place {
+struct ByteRange {
     std::uint32_t begin = 0, length = 0;
 };
 
@@ -52,10 +52,10 @@ struct NaiveStep {
     // after a fence (of all orders, or of one), or goes through the cache of the scalar unit.
     std::uint16_t group = 0;
     bool is_fenced = false, is_cached = false;
-    Place evicted;  // whole lines
+    ByteRange evicted;  // whole lines
     const Action* action = nullptr;
-    Place dst;
-    std::vector<Place> src;
+    ByteRange dst;
+    std::vector<ByteRange> src;
     bool adds_to_window = false;
     std::uint32_t cell = 0;  // or flag
     std::int64_t value = 0;
@@ -96,9 +96,9 @@ public:
     // Of an argument or window.
     std::uint32_t stage_count() const { return static_cast<std::uint32_t>(stages_.size()); }
     // The whole window of that name, on that rank.
-    Place window(std::uint32_t call, const std::string& name, int rank) const;
-    Place place(std::uint32_t call, std::uint16_t buffer, int rank, std::uint64_t offset,
-                std::uint64_t length) const;
+    ByteRange window(std::uint32_t call, const std::string& name, int rank) const;
+    ByteRange place(std::uint32_t call, std::uint16_t buffer, int rank, std::uint64_t offset,
+                    std::uint64_t length) const;
     // Of the byte, within its buffer.
     std::uint32_t offset_of(std::uint32_t byte) const { return offsets_[byte]; }
 
@@ -127,7 +127,7 @@ private:
     const std::vector<CheckStage>& stages_;
     std::uint32_t calls_;
     MemoryOrder order_;
-    std::map<std::pair<std::string, int>, Place> places_;
+    std::map<std::pair<std::string, int>, ByteRange> places_;
     std::vector<std::uint32_t> offsets_;
     std::map<std::tuple<std::string, int, std::uint64_t>, std::uint32_t> cell_numbers_;
     std::vector<std::uint32_t> lines_;  // by cell
