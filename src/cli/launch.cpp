@@ -15,12 +15,12 @@
 #include "cli/launch_hosts.hpp"
 #include "cli/rank_output.hpp"
 #include "cli/start_program.hpp"
-#include "comm/settings.hpp"
 #include "peal/compile.hpp"
 #include "peal/error.hpp"
 #include "shm/membership.hpp"
 #include "shm/story.hpp"
 #include "shm/supervise.hpp"
+#include "shm/timeout.hpp"
 
 namespace peal::cli {
 namespace {
@@ -46,7 +46,7 @@ void expect_sane(const LaunchCommand& command) {
     }
     for (const auto& [name, text] :
          {std::pair("--timeout", command.timeout), std::pair("--report", command.report)}) {
-        if (text.empty() || comm::timeout_from(text)) continue;
+        if (text.empty() || shm::timeout_from(text)) continue;
         reject(Fault::usage,
                fmt::format("{}: expected a time such as 500ms, 30s or 5m, found '{}'", name, text));
     }
@@ -57,7 +57,7 @@ void expect_sane(const LaunchCommand& command) {
 
 // How often the ranks are asked where they stand; zero is never.
 std::chrono::milliseconds report_interval(const LaunchCommand& command) {
-    return comm::timeout_from(command.report).value_or(std::chrono::milliseconds(0));
+    return shm::timeout_from(command.report).value_or(std::chrono::milliseconds(0));
 }
 
 // What a person at the terminal can do when nothing happens.
@@ -96,7 +96,7 @@ int look_after_ranks(const LaunchCommand& command, int front) {
             if (rank != 0) close_input();
             limit.restore();
             if (!command.timeout.empty()) {
-                setenv(comm::kTimeoutVariable, command.timeout.c_str(), 1);
+                setenv(shm::kTimeoutVariable, command.timeout.c_str(), 1);
             }
             report.tell(run_program(command.program));
             return static_cast<int>(kBadUsage);
@@ -134,7 +134,7 @@ int launch_on_hosts(const LaunchCommand& command) {
     job.is_prefixed = command.prefix;
     job.environment = command.environment;
     if (!command.timeout.empty()) {
-        job.environment.push_back(fmt::format("{}={}", comm::kTimeoutVariable, command.timeout));
+        job.environment.push_back(fmt::format("{}={}", shm::kTimeoutVariable, command.timeout));
     }
     job.report = report_interval(command);
     job.program = command.program;

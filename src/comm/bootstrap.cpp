@@ -17,6 +17,7 @@
 #include "shm/backoff.hpp"
 #include "shm/deadline.hpp"
 #include "shm/inquiry.hpp"
+#include "shm/timeout.hpp"
 
 namespace peal::comm {
 namespace {
@@ -52,7 +53,7 @@ std::uint64_t await_foundation(World& world, int rank) {
     const auto is_there = [&] { return published.load(std::memory_order_acquire) != 0; };
     const auto has_left = [&] { return first.load(std::memory_order_acquire) == RankState::left; };
     const auto is_settled = [&] { return has_left() || is_there(); };
-    const Clock::time_point deadline = deadline_after(Clock::now(), default_timeout());
+    const Clock::time_point deadline = shm::deadline_after(Clock::now(), default_timeout());
     Waited waited = Waited::deadline;
     while (waited == Waited::deadline) {
         Watch::look_up();
@@ -62,7 +63,8 @@ std::uint64_t await_foundation(World& world, int rank) {
                                                   rank));
         }
         if (is_asked(world, rank)) answer(world, rank, "connecting, waits for rank 0");
-        waited = wait_until(world, rank, is_settled, std::min(deadline, from_now(Backoff::kNap)));
+        waited =
+            wait_until(world, rank, is_settled, std::min(deadline, shm::from_now(Backoff::kNap)));
     }
     if (waited == Waited::alarm) {
         throw Error(Fault::wrong,

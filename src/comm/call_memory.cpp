@@ -37,8 +37,9 @@ void CallMemory::own_next_lines(const Routine& routine, const CallPlace& place) 
     for (int peer = 0; peer < members_.nranks(); ++peer) {
         const std::uint64_t part = static_cast<std::uint64_t>(peer) * memory_.rank_stride();
         if (peer == members_.rank) continue;
-        own_soon(cell + part);
-        for (std::uint64_t at = 0; at < block; at += kCacheLineBytes) own_soon(box + part + at);
+        shm::own_soon(cell + part);
+        for (std::uint64_t at = 0; at < block; at += kCacheLineBytes)
+            shm::own_soon(box + part + at);
     }
 }
 
@@ -96,7 +97,7 @@ void CallMemory::first_touch(bool& is_touched, std::byte* all, std::uint64_t byt
     if (std::exchange(is_touched, true)) [[likely]]
         return;
     const auto self = static_cast<std::uint64_t>(members_.rank);
-    populate(all + self * memory_.rank_stride(), bytes);
+    shm::populate(all + self * memory_.rank_stride(), bytes);
 }
 
 std::byte* CallMemory::show_result(const Request& request, const Routine& routine,

@@ -13,7 +13,10 @@
 
 namespace peal::comm {
 
-using namespace shm;  // NOLINT: a communicator lives in shared memory
+using shm::RankRecord;
+using shm::RankState;
+using shm::SharedText;
+using shm::World;
 
 inline constexpr std::uint64_t kPage = 4096;
 constexpr std::uint64_t whole_pages(std::uint64_t bytes) {

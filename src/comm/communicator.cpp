@@ -37,7 +37,7 @@ Communicator Communicator::connect() {
         return comm::Inside::connect(
             std::make_shared<hosts::Job>(std::move(meeting), std::move(world)));
     }
-    const comm::Membership membership = comm::join_world();
+    const shm::Membership membership = shm::join_world();
     auto member = std::make_shared<comm::WorldMember>(membership.world, membership.rank);
     return {std::move(member), desk_for(comm::bootstrap(membership.world, membership.rank))};
 }
@@ -53,11 +53,11 @@ int Communicator::fork(int n, const std::function<void(Communicator&)>& body,
         Communicator self(nullptr, desk_for(comm::bootstrap(std::move(world), rank)));
         body(self);
     };
-    return comm::fork_ranks(n, run, started);
+    return shm::fork_ranks(n, run, started);
 }
 
 void Communicator::threads(int n, const std::function<void(Communicator&)>& body) {
-    comm::run_threads(n, [&](std::shared_ptr<shm::World> world, int rank) {
+    shm::run_threads(n, [&](std::shared_ptr<shm::World> world, int rank) {
         Communicator self(nullptr, desk_for(comm::bootstrap(std::move(world), rank)));
         body(self);
     });

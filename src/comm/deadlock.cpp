@@ -62,10 +62,10 @@ void Diagnosis::look_for_deadlock() const {
         }
         return true;
     };
-    const Clock::time_point end = from_now(kToConfirm);
+    const Clock::time_point end = shm::from_now(kToConfirm);
     while (!is_settled()) {
         if (Clock::now() >= end || world_.failed_rank() >= 0) return;
-        members_.wait_until(is_settled, from_now(Backoff::kNap));
+        members_.wait_until(is_settled, shm::from_now(Backoff::kNap));
     }
     for (int rank = 0; rank < all.nranks(); ++rank) {
         if (!report_.has_left(all, rank) && !has_confirmed(rank)) return;

@@ -8,9 +8,9 @@
 
 #include <fmt/format.h>
 
-#include "comm/settings.hpp"
 #include "shm/deadline.hpp"
 #include "shm/inquiry.hpp"
+#include "shm/timeout.hpp"
 
 namespace peal::comm {
 namespace {
@@ -78,7 +78,7 @@ void Diagnosis::ask_other_hosts() const {
         records.refresh();
         while (members_.wait_until(is_over, next_look(begin)) == Waited::deadline) {
             members_.job->look();
-            if (Clock::now() >= deadline_after(begin, under_way_.timeout)) time_out();
+            if (Clock::now() >= shm::deadline_after(begin, under_way_.timeout)) time_out();
         }
         if (world_.failed_rank() >= 0) fail_by_alarm();
         if (has_failed()) fail_as_reported();
@@ -117,7 +117,7 @@ void Diagnosis::look_around(Clock::time_point wait_began) const {
     if (members_.all().span_hosts()) answer_first_member();
     if (under_way_.watch) ask_watch();
     look_for_deadlock();
-    if (Clock::now() >= deadline_after(wait_began, under_way_.timeout)) time_out();
+    if (Clock::now() >= shm::deadline_after(wait_began, under_way_.timeout)) time_out();
 }
 
 // What is known of members on other hosts comes late, and each time all of it.
@@ -139,7 +139,7 @@ void Diagnosis::look_for_far(int member, Clock::time_point wait_began) const {
                                           "it",
                                           name, members_.name_of(members_.rank)));
     }
-    if (Clock::now() < deadline_after(wait_began, under_way_.timeout)) return;
+    if (Clock::now() < shm::deadline_after(wait_began, under_way_.timeout)) return;
     give_up(Fault::bound, fmt::format("timeout: rank {} waited too long for {} to answer",
                                       members_.name_of(members_.rank), name));
 }
@@ -161,14 +161,15 @@ void Diagnosis::ask_watch() const {
 }
 
 Clock::time_point Diagnosis::next_look(Clock::time_point wait_began) const {
-    return std::min(from_now(Backoff::kNap), deadline_after(wait_began, under_way_.timeout));
+    return std::min(shm::from_now(Backoff::kNap),
+                    shm::deadline_after(wait_began, under_way_.timeout));
 }
 
 // The memory of a process is gone a moment before its death is known.
 void Diagnosis::fail_to_reach(int peer) const {
     const int reason = errno;
     const auto is_told = [this] { return has_failed(); };
-    members_.wait_until(is_told, from_now(kMoment));
+    members_.wait_until(is_told, shm::from_now(kMoment));
     give_up(Fault::wrong,
             fmt::format("cannot copy from or to the buffer of rank {}: {}; is every rank's buffer "
                         "memory that can be read and written?{}",
@@ -183,9 +184,9 @@ void Diagnosis::fail_to_reach_host(int rank, const std::string& why) const {
         members_.job->look();
         return has_failed();
     };
-    const Clock::time_point end = from_now(kToHear);
+    const Clock::time_point end = shm::from_now(kToHear);
     while (!is_told() && world_.failed_rank() < 0 && Clock::now() < end) {
-        members_.wait_until(is_told, std::min(end, from_now(Backoff::kNap)));
+        members_.wait_until(is_told, std::min(end, shm::from_now(Backoff::kNap)));
     }
     give_up(Fault::wrong,
             fmt::format("{} cannot be reached any more: {}:{}", members_.job->name_of(rank), why,
@@ -226,7 +227,7 @@ void Diagnosis::time_out() const {
         return true;
     };
     while (!is_told() && Clock::now() < begin + kToAnswer && world_.failed_rank() < 0) {
-        members_.wait_until(is_told, from_now(Backoff::kNap));
+        members_.wait_until(is_told, shm::from_now(Backoff::kNap));
     }
     give_up(Fault::bound, fmt::format("timeout: rank {} waited too long:{}",
                                       members_.name_of(members_.rank), report_.standings(inquiry)));
@@ -254,10 +255,10 @@ void Diagnosis::tell_other_hosts(Fault fault, const std::string& story) const {
 
 // Whoever is telling needs a few instructions; if it does not get to them, it was killed.
 void Diagnosis::fail_as_reported() const {
-    const Clock::time_point deadline = from_now(kMoment);
+    const Clock::time_point deadline = shm::from_now(kMoment);
     while (head_.failure.load(std::memory_order_acquire) == CommonHead::being_told) {
         if (world_.failed_rank() >= 0 && Clock::now() >= deadline) fail_by_death();
-        relax();
+        shm::relax();
     }
     fail(static_cast<Fault>(head_.fault.load(std::memory_order_relaxed)),
          std::string(shm::text_of(head_.story)));

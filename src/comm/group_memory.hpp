@@ -27,6 +27,10 @@
 
 namespace peal::comm {
 
+using shm::Backoff;
+using shm::Clock;
+using shm::Waited;
+
 struct alignas(kCacheLineBytes) GroupHead {
     std::atomic<std::uint64_t> parcel = 0;  // Group::hand_out()
     // Set for good when some rank cannot read private memory of another. Settled once all have
@@ -181,7 +185,7 @@ struct Members {
     // The own part of the memory that every call may use.
     void touch() const {
         if (!are_pair()) common.populate(rank);
-        populate(memory.part(rank), memory.small_bytes());
+        shm::populate(memory.part(rank), memory.small_bytes());
     }
 
     std::shared_ptr<World> world;

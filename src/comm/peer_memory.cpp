@@ -22,8 +22,8 @@ bool PeerMemory::can_reach_all() const {
         if (is_in_this_process(rank)) continue;
         std::uint64_t seen = 0;
         const bool is_read =
-            copy_from_process(reinterpret_cast<std::byte*>(&seen), process_of(rank),
-                              record.own_word_at.load(std::memory_order_relaxed), sizeof seen);
+            shm::copy_from_process(reinterpret_cast<std::byte*>(&seen), process_of(rank),
+                                   record.own_word_at.load(std::memory_order_relaxed), sizeof seen);
         if (!is_read || seen != record.own_word.load(std::memory_order_relaxed)) return false;
     }
     return true;
@@ -62,7 +62,8 @@ void PeerMemory::wait_for_copiers() const {
 bool PeerMemory::fetch(std::byte* to, int rank, std::uint64_t offset, std::uint64_t bytes) {
     const std::uint64_t from = address_of(rank).load(std::memory_order_relaxed) + offset;
     return guarded([&] {
-        if (!is_in_this_process(rank)) return copy_from_process(to, process_of(rank), from, bytes);
+        if (!is_in_this_process(rank))
+            return shm::copy_from_process(to, process_of(rank), from, bytes);
         engine::kernels::copy_bytes(to, reinterpret_cast<const void*>(from), bytes);
         return true;
     });
@@ -71,7 +72,8 @@ bool PeerMemory::fetch(std::byte* to, int rank, std::uint64_t offset, std::uint6
 bool PeerMemory::put(int rank, std::uint64_t offset, const std::byte* from, std::uint64_t bytes) {
     const std::uint64_t to = address_of(rank).load(std::memory_order_relaxed) + offset;
     return guarded([&] {
-        if (!is_in_this_process(rank)) return copy_to_process(process_of(rank), to, from, bytes);
+        if (!is_in_this_process(rank))
+            return shm::copy_to_process(process_of(rank), to, from, bytes);
         engine::kernels::copy_bytes(reinterpret_cast<void*>(to), from, bytes);
         return true;
     });

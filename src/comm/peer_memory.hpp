@@ -19,8 +19,6 @@
 
 namespace peal::comm {
 
-using namespace shm;  // NOLINT: a communicator lives in shared memory
-
 class PeerMemory {
 public:
     explicit PeerMemory(const Members& members) : members_(members) {}

@@ -88,10 +88,10 @@ void Progress::meet(const Stamp& reason, std::uint32_t site) {
 }
 
 void Progress::fail_for_tiles(std::uint64_t bytes) {
-    diagnosis_.fail(
-        Fault::resource,
-        fmt::format("{}: no memory for {} of temporary data",
-                    diagnosis_.report().text_of(call_.stamp, members_.rank), memory_text(bytes)));
+    diagnosis_.fail(Fault::resource,
+                    fmt::format("{}: no memory for {} of temporary data",
+                                diagnosis_.report().text_of(call_.stamp, members_.rank),
+                                shm::memory_text(bytes)));
 }
 
 // ---------------------------------------------------------------------------- carrying out
@@ -317,7 +317,7 @@ void Progress::wait_for_ring() {
     if (far_) [[unlikely]]
         return wait_longer();
     const auto pause = [](int i) {
-        if (i >= kGlancesAtFullSpeed) relax();
+        if (i >= kGlancesAtFullSpeed) shm::relax();
     };
     const bool pays = spinning_pays(*members_.world);
     if (under_way_.has_others(call_)) [[unlikely]] {
@@ -346,7 +346,7 @@ bool Progress::looks_again() const {
         return record.core.load(std::memory_order_relaxed) == core;
     };
     if (call_.core.lacks(is_on_this_core)) return false;
-    return call_.core.look(kGlances, [](int) { relax(); });
+    return call_.core.look(kGlances, [](int) { shm::relax(); });
 }
 
 void Progress::wait_longer() {

@@ -123,7 +123,7 @@ private:
     struct {
         std::uint64_t turn = 0;
         std::size_t instruction = 0;
-        Clock::time_point since = kNoDeadline, next_look = kNoDeadline;
+        Clock::time_point since = shm::kNoDeadline, next_look = shm::kNoDeadline;
     } stand_;
 
     const bool logs_ = logs_calls();

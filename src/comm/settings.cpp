@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "peal/error.hpp"
+#include "shm/timeout.hpp"
 
 namespace peal::comm {
 

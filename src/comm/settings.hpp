@@ -4,13 +4,7 @@
 
 #include <chrono>
 
-#include "shm/timeout.hpp"
-
 namespace peal::comm {
-
-using shm::deadline_after;
-using shm::kTimeoutVariable;
-using shm::timeout_from;
 
 inline constexpr const char* kLogVariable = "PEAL_LOG";
 

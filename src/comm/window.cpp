@@ -39,7 +39,7 @@ WindowMemory Communicator::allocate(std::uint64_t n, std::uint64_t bytes_each, C
     }
     const std::uint64_t bytes = n * bytes_each;
     group.meet(comm::SyncReason::window, bytes, at);
-    const std::uint64_t page = comm::page_bytes();
+    const std::uint64_t page = shm::page_bytes();
     const std::uint64_t rank_stride = std::max(page, (bytes + page - 1) / page * page);
 
     auto state = std::make_shared<comm::WindowState>();
@@ -51,7 +51,7 @@ WindowMemory Communicator::allocate(std::uint64_t n, std::uint64_t bytes_each, C
     state->nranks = group.nranks();
     state->group = group.id();
     state->number = group.count_window();
-    comm::populate(state->world->at(state->extent) + group.rank() * rank_stride, rank_stride);
+    shm::populate(state->world->at(state->extent) + group.rank() * rank_stride, rank_stride);
     state->connect_hosts(group, at);
     return WindowMemory(std::move(state));
 }

@@ -142,7 +142,7 @@ TEST_F(Faults, AThreadThatThrowsEndsTheOthersCalls) {
 
 // Rank 1 comes when rank 0 has waited so long that it looked around.
 TEST_F(Faults, AVeryLongTimeoutIsNoTimeout) {
-    run_threads(2, [](std::shared_ptr<World> world, int rank) {
+    shm::run_threads(2, [](std::shared_ptr<World> world, int rank) {
         const std::unique_ptr<Group> group = bootstrap(world, rank);
         group->under_way().timeout = milliseconds::max();
         const std::uint32_t inquiry = rank == 1 ? ask(*world) : 0;

@@ -141,7 +141,7 @@ TEST(MessageFaults, ARankThatLeavesIsNamed) {
 // What was kept for the receiver arrives.
 TEST(MessageFaults, WhatARankSentBeforeItLeftArrives) {
     std::latch has_left(2);
-    run_threads(2, [&](std::shared_ptr<World> world, int rank) {
+    shm::run_threads(2, [&](std::shared_ptr<World> world, int rank) {
         auto desk = std::make_unique<Desk>(bootstrap(std::move(world), rank));
         std::vector<float> x = {1.0F * static_cast<float>(rank), 2};
         if (rank == 1) {
@@ -175,7 +175,7 @@ TEST(MessageFaults, ADeathIsNamed) {
 TEST(MessageFaults, ADeathBeforeTheFirstMessageIsNamed) {
     for (const bool sends : {false, true}) {
         std::latch has_died(2);
-        run_threads(2, [&](std::shared_ptr<World> world, int rank) {
+        shm::run_threads(2, [&](std::shared_ptr<World> world, int rank) {
             Desk desk(bootstrap(world, rank));
             if (rank == 1) world->raise_alarm(1);
             has_died.arrive_and_wait();
@@ -210,7 +210,7 @@ TEST(MessageFaults, ATimeoutSaysWhereEverybodyStands) {
 // Whoever asks where a rank stands hears of all that it has under way.
 TEST(MessageFaults, AnInquiryIsToldOfAllThatIsUnderWay) {
     std::latch have_come(2);
-    run_threads(2, [&](std::shared_ptr<World> world, int rank) {
+    shm::run_threads(2, [&](std::shared_ptr<World> world, int rank) {
         Desk desk(bootstrap(world, rank));
         have_come.arrive_and_wait();
         std::vector<float> x(4);
@@ -296,7 +296,7 @@ TEST(Deadlock, IsFoundInAPartThatARankHasLeft) {
 // A rank that is late for as long as the others look around several times is none: it answers an
 // inquiry only when it waits itself.
 TEST(Deadlock, IsNotALateRank) {
-    run_threads(3, [](std::shared_ptr<World> world, int rank) {
+    shm::run_threads(3, [](std::shared_ptr<World> world, int rank) {
         Desk desk(bootstrap(world, rank));
         for (int round = 0; round < 2 && rank == 2; ++round) {
             const std::uint32_t inquiry = ask(*world);

@@ -23,7 +23,7 @@ std::uint64_t touched_bytes(const World& world) {
 TEST(Split, TouchesLittleMemory) {
     constexpr int kParts = 20;
     std::latch have_begun(2), have_split(2), have_looked(2);
-    run_threads(2, [&](std::shared_ptr<World> world, int rank) {
+    shm::run_threads(2, [&](std::shared_ptr<World> world, int rank) {
         const std::unique_ptr<Group> group = bootstrap(world, rank);
         std::vector<std::unique_ptr<Group>> parts;
         parts.push_back(split(*group, 0, 0, {}));  // what is touched once is touched now

@@ -13,9 +13,9 @@
 #include "comm/bootstrap.hpp"
 #include "comm/desk.hpp"
 #include "comm/outcomes.hpp"
-#include "comm/settings.hpp"
 #include "shm/inquiry.hpp"
 #include "shm/ranks.hpp"
+#include "shm/timeout.hpp"
 
 namespace peal::comm {
 namespace story_test {
@@ -27,7 +27,7 @@ using test::told_by;
 TEST(Story, WhoDiesOfAMismatchIsNotItsCause) {
     std::string messages[2];
     std::latch have_met(2), has_called(2), has_died(2);
-    run_threads(2, [&](std::shared_ptr<World> world, int rank) {
+    shm::run_threads(2, [&](std::shared_ptr<World> world, int rank) {
         Desk desk(bootstrap(world, rank));
         Group& group = desk.group();
         Queue& queue = desk.collectives();
@@ -79,7 +79,7 @@ TEST(Story, NamesTheLinesOfTheCalls) {
 
 // More places than can be written down: the later ones are not named.
 TEST(Sites, HaveNumbersWhileThereIsRoom) {
-    run_threads(1, [](std::shared_ptr<World> world, int rank) {
+    shm::run_threads(1, [](std::shared_ptr<World> world, int rank) {
         const std::unique_ptr<Group> group = bootstrap(world, rank);
         EXPECT_EQ(group->site({}), 0u);
         for (unsigned line = 1; line <= Member::kSites + 2; ++line) {
@@ -97,7 +97,7 @@ TEST(Sites, HaveNumbersWhileThereIsRoom) {
 
 TEST(Inquiry, IsAnsweredFromTheMiddleOfACall) {
     std::latch have_met(2);
-    run_threads(2, [&](std::shared_ptr<World> world, int rank) {
+    shm::run_threads(2, [&](std::shared_ptr<World> world, int rank) {
         const std::unique_ptr<Group> group = bootstrap(world, rank);
         group->run(call::barrier(), {});
         have_met.arrive_and_wait();
@@ -114,7 +114,7 @@ TEST(Inquiry, IsAnsweredFromTheMiddleOfACall) {
 
 TEST(Inquiry, IsAnsweredFromAPartOfTheWorld) {
     std::latch have_split(3), has_looked(2);
-    run_threads(3, [&](std::shared_ptr<World> world, int rank) {
+    shm::run_threads(3, [&](std::shared_ptr<World> world, int rank) {
         const std::unique_ptr<Group> group = bootstrap(world, rank);
         const std::unique_ptr<Group> part = split(*group, rank == 0 ? 0 : 1, 0, {});
         have_split.arrive_and_wait();
@@ -154,7 +154,7 @@ constexpr const char* kInUse =
 // Rank 0 is in the middle of a call when another thread of its comes, and goes on.
 TEST(Threads, ACallThatFindsAnotherUnderWayIsRefused) {
     std::latch was_refused(1);
-    run_threads(2, [&](std::shared_ptr<World> world, int rank) {
+    shm::run_threads(2, [&](std::shared_ptr<World> world, int rank) {
         Desk desk(bootstrap(world, rank));
         const auto call = [&] {
             const Use use(desk.under_way());
@@ -192,13 +192,13 @@ TEST(Threads, MayTakeTurns) {
 
 TEST(Settings, Timeouts) {
     using std::chrono::milliseconds;
-    EXPECT_EQ(timeout_from("0"), milliseconds(0));
-    EXPECT_EQ(timeout_from("500ms"), milliseconds(500));
-    EXPECT_EQ(timeout_from("30s"), milliseconds(30000));
-    EXPECT_EQ(timeout_from("5m"), milliseconds(300000));
-    EXPECT_EQ(timeout_from("1000000000m"), milliseconds(60'000'000'000'000));
+    EXPECT_EQ(shm::timeout_from("0"), milliseconds(0));
+    EXPECT_EQ(shm::timeout_from("500ms"), milliseconds(500));
+    EXPECT_EQ(shm::timeout_from("30s"), milliseconds(30000));
+    EXPECT_EQ(shm::timeout_from("5m"), milliseconds(300000));
+    EXPECT_EQ(shm::timeout_from("1000000000m"), milliseconds(60'000'000'000'000));
     for (const char* bad : {"", "s", "30", "-1s", "1.5s", "30 s", "1h", "1000000001s", "30sx"}) {
-        EXPECT_EQ(timeout_from(bad), std::nullopt) << bad;
+        EXPECT_EQ(shm::timeout_from(bad), std::nullopt) << bad;
     }
 }
 
@@ -217,7 +217,7 @@ private:
 TEST(Settings, BadVariablesAreRefused) {
     const auto connect = [] { Communicator::threads(1, [](Communicator&) {}); };
     {
-        const Variable timeout(kTimeoutVariable, "soon");
+        const Variable timeout(shm::kTimeoutVariable, "soon");
         EXPECT_EQ(told_by(connect),
                   "PEAL_TIMEOUT='soon': expected a time such as 500ms, 30s or 5m");
     }
@@ -232,7 +232,7 @@ TEST(Settings, TheTimeoutIsThatOfEveryNewCommunicator) {
     std::latch have_met(2), is_set(2), has_given_up(2);
     Communicator::threads(2, [&](Communicator& comm) {
         have_met.arrive_and_wait();
-        if (comm.rank() == 0) timeout.emplace(kTimeoutVariable, "1ms");
+        if (comm.rank() == 0) timeout.emplace(shm::kTimeoutVariable, "1ms");
         is_set.arrive_and_wait();
         Communicator part = comm.split(0);
         if (comm.rank() == 0) message = told_by([&] { part.barrier(); });
@@ -245,7 +245,7 @@ TEST(Settings, TheTimeoutIsThatOfEveryNewCommunicator) {
 }
 
 TEST(Settings, TheTimeoutCountsWhileConnecting) {
-    const Variable timeout(kTimeoutVariable, "1ms");
+    const Variable timeout(shm::kTimeoutVariable, "1ms");
     const std::shared_ptr<World> world = World::create(2);
     world->enter(1);
     EXPECT_EQ(told_by([&] { bootstrap(world, 1); }),

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A room's private headers declare in the namespace of the room, and nowhere else.
+// A room's private headers declare in the namespace of the room, and nowhere else. No header opens
+// a namespace to all who include it: who reads a name there could not tell whose it is.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -126,6 +127,38 @@ TEST(Namespaces, WhatIsPrivateToARoomIsInItsNamespace) {
         for (std::string& line : misplaced_in(file)) misplaced.push_back(std::move(line));
     }
     EXPECT_THAT(misplaced, IsEmpty());
+}
+
+// "src/comm/a.hpp opens shm", for each `using namespace`.
+std::vector<std::string> opened_by(const SourceFile& header) {
+    std::vector<std::string> opened;
+    const Tokens tokens = tokens_of(header.text);
+    for (std::size_t i = 2; i < tokens.size(); ++i) {
+        if (tokens[i - 2] != "using" || tokens[i - 1] != "namespace") continue;
+        const auto begin = tokens.begin() + static_cast<std::ptrdiff_t>(i);
+        const auto end = std::find(begin, tokens.end(), ";") - tokens.begin();
+        opened.push_back(header.path + " opens " +
+                         joined(tokens, i, static_cast<std::size_t>(end)));
+    }
+    return opened;
+}
+
+TEST(Namespaces, NoHeaderOpensOne) {
+    std::vector<std::string> opened;
+    for (const SourceFile& file : sources_below({"bench", "include", "src"})) {
+        if (!file.path.ends_with(".hpp")) continue;
+        for (std::string& line : opened_by(file)) opened.push_back(std::move(line));
+    }
+    EXPECT_THAT(opened, IsEmpty());
+}
+
+TEST(Namespaces, AreFoundWhereTheyAreOpened) {
+    const std::string text =
+        "// using namespace told;\n"
+        "namespace peal::comm {\nusing namespace shm;\nusing shm::World;\n"
+        "inline void f() { using namespace std::chrono; }\n}\n";
+    EXPECT_THAT(opened_by({"src/comm/a.hpp", text}),
+                ElementsAre("src/comm/a.hpp opens shm", "src/comm/a.hpp opens std::chrono"));
 }
 
 TEST(Namespaces, AreFoundByScope) {
