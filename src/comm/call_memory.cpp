@@ -61,7 +61,7 @@ std::span<const engine::BoundBuffer> CallMemory::bind(const Request& request,
         if (routine.staging == Staging::window) data.rank_stride = request.window.rank_stride;
         if (routine.staging == Staging::reach) data.rank_stride = 0;  // peers' parts are elsewhere
     }
-    at(wiring.signal) = {memory_.slot(place.turn.slot) + kLinePayload + sizeof(Seal), stride,
+    at(wiring.signal) = {memory_.slot(place.turn.slot) + kLinePayload + sizeof(CallHash), stride,
                          generations_[place.turn.slot]};
     at(wiring.tiles) = {.base = tiles_.data()};
     return bound_;

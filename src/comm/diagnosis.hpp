@@ -88,7 +88,7 @@ public:
     // The same of everything that is under way, and in time. Who asks where this rank stands is
     // answered.
     void look_around(Clock::time_point wait_began) const;
-    // A ring with another seal is either of a later call of a rank that has gone ahead, or of a
+    // A ring with another hash is either of a later call of a rank that has gone ahead, or of a
     // rank whose calls were other than ours. Its log tells.
     void expect_same_calls(int rank) const;
 

@@ -68,7 +68,7 @@ void Progress::announce(const Stamp& stamp, std::uint32_t site) {
 
 // The call was announced, and its turn has been taken.
 void Progress::enter_turn() {
-    seal_ = seal_after(seal_, call_.stamp);
+    call_hash_ = hash_after(call_hash_, call_.stamp);
     diagnosis_.log();
 }
 
@@ -110,9 +110,9 @@ struct Progress::KernelSupplier : engine::PlainSupplier {
     Progress& progress;
 };
 
-// A call of the communicator's: every ring carries the seal of its call in the 8 bytes before the
+// A call of the communicator's: every ring carries the hash of its call in the 8 bytes before the
 // cell, so that ranks in different calls notice. It is written before the cell, so whoever sees the
-// cell sees that seal or a later one.
+// cell sees that hash or a later one.
 struct Progress::CallSupplier : KernelSupplier {
     CallSupplier(Progress& progress, Manner manner) : KernelSupplier(progress), manner(manner) {}
 
@@ -125,10 +125,12 @@ struct Progress::CallSupplier : KernelSupplier {
         progress.wait_for_ring();
         return true;
     }
-    void rings(std::byte* cell) { seal_at(cell).store(progress.seal_, std::memory_order_relaxed); }
+    void rings(std::byte* cell) {
+        hash_at(cell).store(progress.call_hash_, std::memory_order_relaxed);
+    }
     void heard(const engine::Op& wait, std::byte* cell) {
-        const Seal found = seal_at(cell).load(std::memory_order_relaxed);
-        if (found != progress.seal_) [[unlikely]]
+        const CallHash found = hash_at(cell).load(std::memory_order_relaxed);
+        if (found != progress.call_hash_) [[unlikely]]
             progress.diagnosis_.expect_same_calls(ringer_of(wait));
     }
     void fetch(std::byte* to, int rank, std::uint64_t offset, std::uint64_t bytes) {
@@ -141,8 +143,8 @@ struct Progress::CallSupplier : KernelSupplier {
             progress.diagnosis_.fail_to_reach(rank);
         }
     }
-    static std::atomic_ref<Seal> seal_at(std::byte* cell) {
-        return engine::detail::atomic_at<Seal>(cell - sizeof(Seal));
+    static std::atomic_ref<CallHash> hash_at(std::byte* cell) {
+        return engine::detail::atomic_at<CallHash>(cell - sizeof(CallHash));
     }
 
     Manner manner;
@@ -230,7 +232,7 @@ struct Progress::FarKernelSupplier : FarSupplier<KernelSupplier> {
     }
 };
 
-// A call of the communicator's: seal and cell go together, since they are in one line. Of a line
+// A call of the communicator's: hash and cell go together, since they are in one line. Of a line
 // that is the sender's alone what it holds before them goes along.
 struct Progress::FarCallSupplier : FarSupplier<CallSupplier> {
     using FarSupplier::FarSupplier;
@@ -248,13 +250,13 @@ struct Progress::FarCallSupplier : FarSupplier<CallSupplier> {
         const int rank = far().owner_of(cell);
         complete_but(rank);
         struct {
-            Seal seal;
+            CallHash hash;
             std::int64_t cell;
-        } const told{progress.seal_, value};
+        } const told{progress.call_hash_, value};
         if (progress.members_.job->net().keeps_lines(rank)) {
-            return far().set(cell - sizeof told.seal, &told, sizeof told);
+            return far().set(cell - sizeof told.hash, &told, sizeof told);
         }
-        far().set(cell - sizeof told.seal, &told.seal, sizeof told.seal);
+        far().set(cell - sizeof told.hash, &told.hash, sizeof told.hash);
         far().set(cell, &told.cell, sizeof told.cell);
     }
 };
@@ -413,8 +415,8 @@ void Progress::log_call() const {
     } else {
         const Routine& routine = *call_.routine;
         what = diagnosis_.report().text_of(call_.stamp, members_.rank);
-        const bool is_affair = &routine == meeting_.get() && call_.stamp != stamp_of(routine.shape);
-        how = is_affair
+        const bool is_sync = &routine == meeting_.get() && call_.stamp != stamp_of(routine.shape);
+        how = is_sync
                   ? "all meet"
                   : fmt::format("{}, {} bytes", routine.collective.recipe, message_bytes(routine));
     }

@@ -117,7 +117,7 @@ private:
     const Request* request_ = nullptr;
     // Stands for this call and all before it. Rings carry it, so that ranks whose calls differ
     // notice also when nobody waited in those: a root does not wait.
-    Seal seal_ = 0;
+    CallHash call_hash_ = 0;
 
     // Where poll() found the call, since when, and when it looks around.
     struct {

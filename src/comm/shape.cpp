@@ -21,7 +21,7 @@ static_assert(kOpShift + 2 <= kTagShift && kTagShift + kTagBits == 64 && kMaxRan
 constexpr std::uint64_t kPiecesTag = 28;
 constexpr std::uint64_t kMessageTag = 29;
 constexpr std::uint64_t kKernelTag = 30;
-constexpr std::uint64_t kAffairTag = 31;
+constexpr std::uint64_t kSyncTag = 31;
 static_assert(kCollectives.size() < kPiecesTag);
 
 std::uint64_t bits(std::uint64_t word, int shift, int width) {
@@ -46,7 +46,7 @@ std::string describe_windows(std::uint64_t word) {
     return text;
 }
 
-std::string describe_affair(std::uint64_t call) {
+std::string describe_sync(std::uint64_t call) {
     const std::uint64_t detail = call & kMaxCount;
     switch (static_cast<SyncReason>(bits(call, kRootShift, 10))) {
         case SyncReason::meeting: return "a meeting of the communicator's own";
@@ -91,7 +91,7 @@ Stamp kernel_stamp(std::uint64_t identity, std::uint64_t windows) {
 }
 
 Stamp sync_stamp(SyncReason reason, std::uint64_t detail) {
-    return {kAffairTag << kTagShift | static_cast<std::uint64_t>(reason) << kRootShift |
+    return {kSyncTag << kTagShift | static_cast<std::uint64_t>(reason) << kRootShift |
             (detail & kMaxCount)};
 }
 
@@ -116,7 +116,7 @@ std::uint64_t counts_word(const Stamp& stamp) {
 std::string describe(const Stamp& stamp, std::string_view counts) {
     const std::uint64_t tag = bits(stamp.call, kTagShift, kTagBits);
     const std::uint64_t count = stamp.call & kMaxCount;
-    if (tag == kAffairTag) return describe_affair(stamp.call);
+    if (tag == kSyncTag) return describe_sync(stamp.call);
     if (tag == kPiecesTag) return "all_to_all_v, counts of each rank's own";
     const std::string where =
         stamp.windows == 0 ? "" : fmt::format(" in {}", describe_windows(stamp.windows));

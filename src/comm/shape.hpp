@@ -38,9 +38,9 @@ struct Stamp {
 
     bool operator==(const Stamp&) const = default;
 };
-// Stands for a call and all before it. A rank leaves it beside every ring.
-using Seal = std::uint64_t;
-constexpr Seal seal_after(Seal before, const Stamp& stamp) {
+// The hash of a call and all before it. A rank leaves it beside every ring.
+using CallHash = std::uint64_t;
+constexpr CallHash hash_after(CallHash before, const Stamp& stamp) {
     return (before ^ stamp.call) * 0x9e3779b97f4a7c15 + stamp.windows;
 }
 
@@ -52,7 +52,7 @@ std::uint64_t windows_word(std::span<const std::uint64_t> numbers);
 Stamp stamp_of(const Shape& shape);
 // Of a kernel of the user's; `identity` is a hash of what must be the same everywhere.
 Stamp kernel_stamp(std::uint64_t identity, std::uint64_t windows);
-// Of the communicator's own affairs.
+// Of a meeting of the communicator's own.
 enum class SyncReason : std::uint8_t { meeting, window, split };
 Stamp sync_stamp(SyncReason reason, std::uint64_t detail);
 
