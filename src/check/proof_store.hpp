@@ -45,10 +45,6 @@ private:
 // proofs/ in the cache directory. Throws as the constructor does.
 ProofStore user_proof_store();
 
-using peal::check_once;
-using peal::check_orders_once;
-using peal::ProofAnswer;
-
 // What stands in the user's store for it, if anything does.
 std::optional<CheckReport> find_proof(const std::vector<CheckStage>& stages,
                                       const CheckOptions& options);

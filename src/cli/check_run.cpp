@@ -26,9 +26,9 @@ std::chrono::steady_clock::time_point deadline_of(const CheckOptions& options) {
     return Clock::now() + std::chrono::duration_cast<Clock::duration>(most);
 }
 
-checker::ProofAnswer check_under(const CheckRequest& request, const std::vector<CheckStage>& stages,
-                                 const CheckOptions& options) {
-    if (request.take_proofs) return checker::check_once(stages, options);
+ProofAnswer check_under(const CheckRequest& request, const std::vector<CheckStage>& stages,
+                        const CheckOptions& options) {
+    if (request.take_proofs) return check_once(stages, options);
     CheckReport report = check(stages, options);
     checker::keep_proof(stages, options, report);
     return {std::move(report), false};
@@ -36,10 +36,10 @@ checker::ProofAnswer check_under(const CheckRequest& request, const std::vector<
 
 // Under the order that was asked for, or both. What goes wrong under `drained` goes wrong under
 // `fenced`, too, where more is possible.
-checker::ProofAnswer check_orders(const CheckRequest& request,
-                                  const std::vector<CheckStage>& stages, CheckOptions options) {
+ProofAnswer check_orders(const CheckRequest& request, const std::vector<CheckStage>& stages,
+                         CheckOptions options) {
     if (request.order == name(MemoryOrder::fenced)) options.order = MemoryOrder::fenced;
-    checker::ProofAnswer answer = check_under(request, stages, options);
+    ProofAnswer answer = check_under(request, stages, options);
     if (request.order != kBothOrders || answer.report.any_order) return answer;
     answer.report.any_order = answer.report.verdict == Verdict::violated;
     if (answer.report.verdict != Verdict::proved) return answer;
@@ -76,8 +76,8 @@ std::string order_note(const Violation& violation) {
 }
 
 // The bounds hold for the making of plans and the checking of them together.
-checker::ProofAnswer make_and_check(const CheckRequest& request, CheckOptions options,
-                                    const CheckSubject& subject, CheckJob& job) {
+ProofAnswer make_and_check(const CheckRequest& request, CheckOptions options,
+                           const CheckSubject& subject, CheckJob& job) {
     using Clock = std::chrono::steady_clock;
     const auto start = Clock::now();
     const auto seconds = [&] {
@@ -96,11 +96,11 @@ checker::ProofAnswer make_and_check(const CheckRequest& request, CheckOptions op
     }
     options.seconds_spent = seconds();
     const auto check_them = [&] {
-        checker::ProofAnswer answer = check_orders(request, job.calls.stages(), options);
+        ProofAnswer answer = check_orders(request, job.calls.stages(), options);
         if (answer.from_store) answer.report.seconds = seconds() - options.seconds_spent;
         return answer;
     };
-    checker::ProofAnswer answer = check_them();
+    ProofAnswer answer = check_them();
     if (job.any_order && differs_in_order_only(answer.report)) {
         job.note = order_note(answer.report.violations.front());
         job.claim.order = "orders differ";

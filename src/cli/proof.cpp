@@ -59,8 +59,8 @@ Proof prove(const std::vector<Plan>& plans, const std::optional<Meaning>& meanin
         const std::vector<CheckStage> stages = calls.stages();
         if (!thorough && !is_quick(them, options) && !checker::find_proof(stages, options))
             return {};
-        const checker::ProofAnswer answer = order ? checker::check_once(stages, options)
-                                                  : checker::check_orders_once(stages, options);
+        const ProofAnswer answer =
+            order ? check_once(stages, options) : check_orders_once(stages, options);
         Proof proof = proof_of(answer.report, where);
         if (proof.exit_code == kFine) proof.from = answer.from_store ? "store" : "checked";
         return proof;

@@ -7,9 +7,9 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "check/proof_store.hpp"
 #include "check/steps.hpp"
 #include "driver/unit.hpp"
+#include "peal/check.hpp"
 #include "peal/compile.hpp"
 #include "peal/error.hpp"
 #include "peal/page.hpp"
@@ -129,7 +129,7 @@ std::shared_ptr<const Unit> prepare(const std::vector<Stage>& stages, const Prov
     asked.any_calls = false;
     asked.device = options.device;
     asked.max_seconds = options.max_seconds;
-    unit->report = checker::check_orders_once(sequence.stages(), asked).report;
+    unit->report = check_orders_once(sequence.stages(), asked).report;
     unit->is_checked = true;
     unit->finding = finding_of(*unit, static_cast<int>(stages[0].members.size()), sequence.stages(),
                                options.pages);

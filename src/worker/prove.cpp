@@ -3,7 +3,6 @@
 
 #include <fmt/format.h>
 
-#include "check/proof_store.hpp"
 #include "peal/check.hpp"
 #include "peal/error.hpp"
 
@@ -38,7 +37,7 @@ KernelProof prove(const std::vector<Plan>& plans, const Meaning* meaning, const 
     if (use.together) stages.push_back({&meeting, nullptr, {"the host's turn"}});
     CheckOptions options;
     options.device = device;
-    const CheckReport report = checker::check_orders_once(stages, options).report;
+    const CheckReport report = check_orders_once(stages, options).report;
     if (report.verdict == Verdict::proved) {
         return {plans[0].kernel, nranks, report.any_calls, report.any_order};
     }

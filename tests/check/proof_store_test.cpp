@@ -367,9 +367,9 @@ protected:
 };
 
 TEST_F(CheckOnce, ProvesOnce) {
-    const checker::ProofAnswer first = checker::check_once(stages(), {});
+    const ProofAnswer first = check_once(stages(), {});
     EXPECT_FALSE(first.from_store);
-    const checker::ProofAnswer second = checker::check_once(stages(), {});
+    const ProofAnswer second = check_once(stages(), {});
     EXPECT_TRUE(second.from_store);
     EXPECT_EQ(second.report.verdict, Verdict::proved);
     EXPECT_EQ(second.report.method, first.report.method);
@@ -380,11 +380,11 @@ TEST_F(CheckOnce, ProvesOnce) {
 }
 
 TEST_F(CheckOnce, AnyNumberOfCallsAnswersForEach) {
-    EXPECT_TRUE(checker::check_once(stages(), {}).report.any_calls);
+    EXPECT_TRUE(check_once(stages(), {}).report.any_calls);
     for (const int calls : {1, 4, 1'000'000}) {
         CheckOptions options;
         options.calls = calls;
-        const checker::ProofAnswer answer = checker::check_once(stages(), options);
+        const ProofAnswer answer = check_once(stages(), options);
         EXPECT_TRUE(answer.from_store);
         EXPECT_TRUE(answer.report.any_calls);
         EXPECT_EQ(answer.report.calls, calls);
@@ -399,54 +399,54 @@ TEST_F(CheckOnce, ANumberOfCallsAnswersForItself) {
     CheckOptions options;
     options.any_calls = false;
     options.calls = 2;
-    EXPECT_FALSE(checker::check_once(stages(), options).from_store);
-    EXPECT_TRUE(checker::check_once(stages(), options).from_store);
+    EXPECT_FALSE(check_once(stages(), options).from_store);
+    EXPECT_TRUE(check_once(stages(), options).from_store);
     options.calls = 3;
-    EXPECT_FALSE(checker::check_once(stages(), options).from_store);
+    EXPECT_FALSE(check_once(stages(), options).from_store);
 }
 
 TEST_F(CheckOnce, AnotherQuestionIsAskedAnew) {
-    checker::check_once(stages(), {});
+    check_once(stages(), {});
     CheckOptions device;
     device.device = DeviceRules::a5();
-    EXPECT_FALSE(checker::check_once(stages(), device).from_store);
+    EXPECT_FALSE(check_once(stages(), device).from_store);
     CheckOptions strict;
     strict.strict_loads = true;
-    EXPECT_FALSE(checker::check_once(stages(), strict).from_store);
+    EXPECT_FALSE(check_once(stages(), strict).from_store);
     // How long one would have searched does not matter to what is proved.
     CheckOptions patient;
     patient.max_states = 5;
     patient.max_violations = 1;
-    EXPECT_TRUE(checker::check_once(stages(), patient).from_store);
+    EXPECT_TRUE(check_once(stages(), patient).from_store);
     plans_[0].instructions.back().line = 70;
-    EXPECT_TRUE(checker::check_once(stages(), {}).from_store);
+    EXPECT_TRUE(check_once(stages(), {}).from_store);
     plans_[0].kernel = "other";
     plans_[1].kernel = "other";
     plans_[2].kernel = "other";
-    EXPECT_FALSE(checker::check_once(stages(), {}).from_store);
+    EXPECT_FALSE(check_once(stages(), {}).from_store);
 }
 
 TEST_F(CheckOnce, OnlyProofsAreKept) {
     plans_[0].instructions.pop_back();
-    EXPECT_EQ(checker::check_once(stages(), {}).report.verdict, Verdict::violated);
+    EXPECT_EQ(check_once(stages(), {}).report.verdict, Verdict::violated);
     EXPECT_EQ(files_in(cache_.proofs()), 0u);
-    EXPECT_EQ(checker::check_once(stages(), {}).report.verdict, Verdict::violated);
+    EXPECT_EQ(check_once(stages(), {}).report.verdict, Verdict::violated);
     CheckOptions bounded;
     bounded.max_memory_bytes = 1;
     plans_ = test::mesh_allreduce(3, 8).list();
-    EXPECT_EQ(checker::check_once(stages(), bounded).report.verdict, Verdict::bound);
+    EXPECT_EQ(check_once(stages(), bounded).report.verdict, Verdict::bound);
     EXPECT_EQ(files_in(cache_.proofs()), 0u);
     checker::keep_proof(stages(), bounded, check(stages(), bounded));
     EXPECT_EQ(files_in(cache_.proofs()), 0u);
     checker::keep_proof(stages(), {}, check(stages(), {}));
     EXPECT_EQ(files_in(cache_.proofs()), 1u);
-    EXPECT_TRUE(checker::check_once(stages(), {}).from_store);
+    EXPECT_TRUE(check_once(stages(), {}).from_store);
 }
 
 TEST_F(CheckOnce, CanBeTurnedOff) {
-    checker::check_once(stages(), {});
+    check_once(stages(), {});
     const test::Variable off("PEAL_PROOFS", "off");
-    EXPECT_FALSE(checker::check_once(stages(), {}).from_store);
+    EXPECT_FALSE(check_once(stages(), {}).from_store);
     EXPECT_FALSE(checker::find_proof(stages(), {}).has_value());
     fs::remove_all(cache_.proofs());
     checker::keep_proof(stages(), {}, check(stages(), {}));
@@ -455,7 +455,7 @@ TEST_F(CheckOnce, CanBeTurnedOff) {
 
 TEST_F(CheckOnce, StagesMustFitTogether) {
     try {
-        checker::check_once({}, {});
+        check_once({}, {});
         FAIL() << "expected an error";
     } catch (const Error& error) {
         EXPECT_STREQ(error.what(), "check: there is nothing to check: no stages");
@@ -468,8 +468,8 @@ TEST_F(CheckOnce, WithoutADirectoryItIsACheckAndSaysSoOnce) {
         const std::string told = cache_.path() + "/told";
         if (!freopen(told.c_str(), "w", stderr)) _exit(9);
         setenv("PEAL_CACHE", "/dev/null/x", 1);
-        const bool proved = checker::check_once(stages(), {}).report.verdict == Verdict::proved &&
-                            !checker::check_once(stages(), {}).from_store;
+        const bool proved = check_once(stages(), {}).report.verdict == Verdict::proved &&
+                            !check_once(stages(), {}).from_store;
         fclose(stderr);
         _exit(proved ? 0 : 1);
     }
