@@ -2,6 +2,7 @@
 #include "draw/diagram.hpp"
 
 #include <algorithm>
+#include <cstdint>
 #include <map>
 #include <set>
 #include <string_view>
@@ -13,7 +14,6 @@
 #include "draw/layout.hpp"
 #include "draw/memory.hpp"
 #include "draw/operations.hpp"
-#include "draw/signals.hpp"
 #include "plan/access.hpp"
 #include "plan/notes.hpp"
 #include "plan/text.hpp"
@@ -38,6 +38,40 @@ EventKind kind_of(const Action& action) {
     plan::for_each_range(action, [&](const Range&) { touches_data = true; });
     return touches_data ? EventKind::data : EventKind::pipe;
 }
+
+// What the signal cells of all ranks hold along a schedule.
+class Signals {
+public:
+    explicit Signals(const std::vector<CheckStage>& stages) : stages_(stages) {}
+
+    // Of a signal buffer of the step's plan, in the step's call.
+    std::int64_t generation(const Step& step, std::uint16_t buffer) const {
+        const CheckStage& stage = stages_[static_cast<std::size_t>(step.stage)];
+        if (buffer >= stage.plans->front().buffers.size()) return 0;  // drawn all the same
+        return checker::generation_of(step, stages_, buffer);
+    }
+
+    void carry_out(const Step& step, const Notify& notify) {
+        const std::int64_t value = notify.value.constant + notify.value.per_generation *
+                                                               generation(step, notify.cell.buffer);
+        std::int64_t& cell = cells_[key_of(step, notify.cell)];
+        cell = notify.op == NotifyOp::set ? value : cell + value;
+    }
+
+    std::int64_t seen(const Step& step, const Cell& cell) const {
+        const auto found = cells_.find(key_of(step, cell));
+        return found == cells_.end() ? 0 : found->second;
+    }
+
+private:
+    using Key = std::pair<std::int32_t, std::string>;  // its rank, and its memory
+    Key key_of(const Step& step, const Cell& cell) const {
+        return {cell.rank, memory_of(stages_[static_cast<std::size_t>(step.stage)], cell)};
+    }
+
+    const std::vector<CheckStage>& stages_;
+    std::map<Key, std::int64_t> cells_;
+};
 
 class Builder {
 public:
