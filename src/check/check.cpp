@@ -7,15 +7,12 @@
 
 #include <fmt/format.h>
 
-#include "check/drift.hpp"
-#include "check/explore.hpp"
 #include "check/fence_reach.hpp"
-#include "check/last_writer.hpp"
 #include "check/linear.hpp"
 #include "check/meter.hpp"
 #include "check/misuse.hpp"
 #include "check/model.hpp"
-#include "check/redundant.hpp"
+#include "check/phases.hpp"
 #include "check/schedule.hpp"
 #include "check/static_rules.hpp"
 #include "check/steps.hpp"

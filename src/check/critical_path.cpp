@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "check/critical_path.hpp"
+#include "check/phases.hpp"
 
 namespace peal::checker {
 namespace {

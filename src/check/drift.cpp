@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "check/drift.hpp"
+#include "check/phases.hpp"
 
 #include <set>
 

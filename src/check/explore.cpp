@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "check/explore.hpp"
+#include "check/phases.hpp"
 
 #include <algorithm>
 #include <cassert>

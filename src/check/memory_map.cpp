@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "check/memory_map.hpp"
+#include "check/model.hpp"
 
 #include <algorithm>
 #include <map>

@@ -5,10 +5,8 @@
 
 #include <fmt/format.h>
 
-#include "check/memory_map.hpp"
 #include "check/meter.hpp"
 #include "check/misuse.hpp"
-#include "check/rank_writer.hpp"
 #include "check/signal_rules.hpp"
 #include "check/steps.hpp"
 #include "plan/notes.hpp"

@@ -222,6 +222,13 @@ std::uint16_t window_named(const Plan& plan, std::string_view name);
 Model build_model(const std::vector<CheckStage>& stages, int calls, MemoryOrder order,
                   Meter& meter);
 
+// The two halves of that, once stages, ranks and calls are set. First the memory behind the buffers
+// of all stages: storages, regions and cells.
+void place_memory(Model& model);
+// Then the ops of each rank, its plans, call after call, as lists for its agents: adds the agents,
+// the cells between them, and views of memory.
+void write_rank(Model& model, std::int32_t rank, MemoryOrder order, Meter& meter);
+
 // "data@2[0][0;3]" where a shape is declared, otherwise bytes: "data@2[0..64)"
 std::string text_of(const Region& region, std::uint64_t begin, std::uint64_t end);
 // "[0][0;3]" or "[0..64)"

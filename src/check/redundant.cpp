@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "check/redundant.hpp"
+#include "check/phases.hpp"
 
 #include <utility>
 
-#include "check/critical_path.hpp"
 #include "plan/access.hpp"
 
 namespace peal::checker {
