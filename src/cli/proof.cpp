@@ -1,16 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/proof.hpp"
 
-#include <algorithm>
 #include <cstdlib>
 
 #include <fmt/format.h>
 
+#include "check/as_run.hpp"
 #include "check/call_sequence.hpp"
 #include "check/proof_store.hpp"
 #include "cli/commands.hpp"
-#include "plan/for_host.hpp"
-#include "plan/pipes.hpp"
 
 namespace peal::cli {
 namespace {
@@ -49,33 +47,26 @@ Proof prove(const std::vector<Plan>& plans, const std::optional<Meaning>& meanin
     options.max_violations = 1;
     options.order = order.value_or(MemoryOrder::drained);
     if (!thorough) options.max_states = kQuickStates;
-    const auto prove_them = [&](const std::vector<Plan>& them, std::string_view where) -> Proof {
-        checker::CallSequence calls;
-        if (alternating.empty()) {
-            calls.add_held(them, meaning, holds);
-        } else {
-            calls.add_alternating(them, meaning, alternating);
+    checker::CallSequence calls;
+    if (alternating.empty()) {
+        calls.add_held(plans, meaning, holds);
+    } else {
+        calls.add_alternating(plans, meaning, alternating);
+    }
+    const checker::Prove prove_form = [&](const std::vector<CheckStage>& stages,
+                                          const CheckOptions& asked) -> std::optional<ProofAnswer> {
+        if (!thorough && !is_quick(*stages.front().plans, asked) &&
+            !checker::find_proof(stages, asked)) {
+            return std::nullopt;
         }
-        const std::vector<CheckStage> stages = calls.stages();
-        if (!thorough && !is_quick(them, options) && !checker::find_proof(stages, options))
-            return {};
-        const ProofAnswer answer =
-            order ? check_once(stages, options) : check_orders_once(stages, options);
-        Proof proof = proof_of(answer.report, where);
-        if (proof.exit_code == kFine) proof.from = answer.from_store ? "store" : "checked";
-        return proof;
+        return order ? check_once(stages, asked) : check_orders_once(stages, asked);
     };
-    Proof proof = prove_them(plans, "");
-    const bool in_order = std::all_of(plans.begin(), plans.end(), plan::is_in_order);
-    if (in_order || proof.from.empty()) return proof;
-    options.device = {};
-    Proof ours = prove_them(plan::for_host(plans), " as this machine runs it");
-    if (ours.exit_code != kFine) return ours;
-    // As it runs here there are no pipes; what is claimed is about the device, too.
-    ours.word = proof.word;
-    ours.order = proof.order;
-    if (ours.from == "store") ours.from = proof.from;
-    return ours;
+    const auto answered = checker::prove_as_run(calls.stages(), options, prove_form);
+    if (!answered) return {};
+    Proof proof =
+        proof_of(answered->answer.report, answered->here ? " as this machine runs it" : "");
+    if (proof.exit_code == kFine) proof.from = answered->answer.from_store ? "store" : "checked";
+    return proof;
 }
 
 // Devices and their processes prove, too: all of them ask the variable.

@@ -3,10 +3,13 @@
 #include <algorithm>
 #include <map>
 #include <set>
+#include <string_view>
+#include <utility>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "check/as_run.hpp"
 #include "check/steps.hpp"
 #include "driver/unit.hpp"
 #include "peal/check.hpp"
@@ -96,10 +99,10 @@ std::string name_of(const std::vector<Stage>& stages) {
 }
 
 std::string finding_of(const Unit& unit, int nranks, const std::vector<CheckStage>& stages,
-                       const std::string& pages) {
+                       std::string_view where, const std::string& pages) {
     if (unit.report.verdict == Verdict::proved) return {};
-    const std::string title =
-        fmt::format("{} on {} rank{} is not proved", unit.name, nranks, nranks == 1 ? "" : "s");
+    const std::string title = fmt::format("{} on {} rank{} is not proved{}", unit.name, nranks,
+                                          nranks == 1 ? "" : "s", where);
     if (unit.report.verdict == Verdict::bound) {
         return fmt::format("{}: {}", title, unit.report.bound);
     }
@@ -129,10 +132,12 @@ std::shared_ptr<const Unit> prepare(const std::vector<Stage>& stages, const Prov
     asked.any_calls = false;
     asked.device = options.device;
     asked.max_seconds = options.max_seconds;
-    unit->report = check_orders_once(sequence.stages(), asked).report;
+    checker::ProofOfRun proof = checker::prove_as_run(sequence.stages(), asked);
+    unit->report = std::move(proof.answer.report);
     unit->is_checked = true;
-    unit->finding = finding_of(*unit, static_cast<int>(stages[0].members.size()), sequence.stages(),
-                               options.pages);
+    unit->finding = finding_of(*unit, static_cast<int>(stages[0].members.size()),
+                               proof.here ? proof.here->stages() : sequence.stages(),
+                               proof.here ? " as this machine runs it" : "", options.pages);
     if (unit->finding.empty() || !options.refuses) record_proved_run(sequence.stages(), true);
     return unit;
 }

@@ -13,8 +13,8 @@ namespace peal::plan {
 // that is done in order stays as it is.
 //
 // What it does is one of the things that the plan may do, so whatever holds for all of these holds
-// for it; `peal run` proves both. Throws Error(program) when a plan with pipes is not valid or
-// waits for a flag that is never set.
+// for it; whoever runs it proves both (check/as_run.hpp). Throws Error(program) when a plan with
+// pipes is not valid or waits for a flag that is never set.
 Plan for_host(const Plan& plan);
 std::vector<Plan> for_host(const std::vector<Plan>& plans);
 

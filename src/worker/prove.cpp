@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include "check/as_run.hpp"
 #include "peal/check.hpp"
 #include "peal/error.hpp"
 
@@ -37,7 +38,8 @@ KernelProof prove(const std::vector<Plan>& plans, const Meaning* meaning, const 
     if (use.together) stages.push_back({&meeting, nullptr, {"the host's turn"}});
     CheckOptions options;
     options.device = device;
-    const CheckReport report = check_orders_once(stages, options).report;
+    const checker::ProofOfRun proof = checker::prove_as_run(stages, options);
+    const CheckReport& report = proof.answer.report;
     if (report.verdict == Verdict::proved) {
         return {plans[0].kernel, nranks, report.any_calls, report.any_order};
     }
@@ -48,7 +50,9 @@ KernelProof prove(const std::vector<Plan>& plans, const Meaning* meaning, const 
         throw Error(Fault::bound, fmt::format("{}: {}", title, report.bound));
     }
     throw Error(Fault::wrong,
-                fmt::format("{}: {}", title, counterexample(report.violations.front(), stages)));
+                fmt::format("{}: {}", title,
+                            counterexample(report.violations.front(),
+                                           proof.here ? proof.here->stages() : stages)));
 }
 
 }  // namespace
@@ -57,11 +61,7 @@ KernelProof prove(const CompiledKernel& kernel, const KernelUse& use, std::strin
     const std::vector<Plan>& given = kernel.piped.empty() ? kernel.plans : kernel.piped;
     Meaning meaning;
     if (kernel.collective) meaning = meaning_of(*kernel.collective, given);
-    const Meaning* meant = kernel.collective ? &meaning : nullptr;
-    const KernelProof proof = prove(given, meant, use, rules_of(platform));
-    // As devices carry it out there are no pipes; what is claimed is about the kernel, too.
-    if (!kernel.piped.empty()) prove(kernel.plans, meant, use, {});
-    return proof;
+    return prove(given, kernel.collective ? &meaning : nullptr, use, rules_of(platform));
 }
 
 }  // namespace peal::worker

@@ -7,7 +7,9 @@
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 
+#include "check/proof_store.hpp"
 #include "pto/kernel_file.hpp"
+#include "support/temporary_cache.hpp"
 
 namespace peal {
 namespace driver_test {
@@ -17,6 +19,7 @@ using testing::Each;
 using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::StartsWith;
+using testing::UnorderedElementsAre;
 
 constexpr const char* kShim = R"(#include "pto_orchestration_api.h"
 extern "C" void forward(const ChipTaskArgs& args) {
@@ -289,6 +292,29 @@ TEST_F(DriverTest, SaysWhatIsProvedUnderOneOrderOnly) {
     const DriverSummary fenced = summary_of(std::string(kDrain) + " dsb(DSB_DDR);");
     EXPECT_EQ(fenced.proved, 1);
     EXPECT_EQ(fenced.proved_if_drained, 0);
+}
+
+// Pipes are only in what is given: what runs has a proof of its own.
+TEST_F(DriverTest, ProvesWhatIsGivenAndWhatRuns) {
+    const test::TemporaryCache cache;
+    Driver driver(options(2));
+    const DriverCallable kernel = rotate();
+    const std::vector<Row> in = rows(2);
+    std::vector<Row> out(2, Row(64));
+    const DriverDomain domain = driver.allocate_domain({0, 1}, 1024);
+    for (int chip = 0; chip < 2; ++chip) {
+        const auto rank = static_cast<std::size_t>(chip);
+        driver.submit({kernel, {chip}, {rotate_arguments(domain, rank, in[rank], out[rank])}});
+    }
+    driver.run();
+    std::vector<std::string> proofs;
+    for (const checker::ProofRecord& record : checker::user_proof_store().list()) {
+        const checker::ProofSubject& subject = record.subject;
+        proofs.push_back(fmt::format("{} of {} tile bytes, {}", record.kernels,
+                                     subject.device.tile_bytes, subject.memory_order));
+    }
+    EXPECT_THAT(proofs, UnorderedElementsAre("rotate of 196608 tile bytes, drained",
+                                             "rotate of 0 tile bytes, any"));
 }
 
 TEST_F(DriverTest, RefusesWhatCannotBe) {
