@@ -14,4 +14,9 @@ inline constexpr int kMaxLanes = 1024;  // of a rank
 // them.
 inline constexpr std::uint64_t kCacheLineBytes = 64;
 
+// So many bytes, rounded up to lines.
+constexpr std::uint64_t whole_lines(std::uint64_t bytes) {
+    return (bytes + kCacheLineBytes - 1) / kCacheLineBytes * kCacheLineBytes;
+}
+
 }  // namespace peal

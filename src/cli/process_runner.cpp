@@ -71,7 +71,7 @@ ProcessRunner::ProcessRunner(const std::vector<Plan>& plans) : plans_(plans) {
     for (const Plan& plan : plans) {
         std::vector<std::size_t>& offsets = offsets_.emplace_back();
         for (const Buffer& buffer : plan.buffers) {
-            end = (end + kCacheLineBytes - 1) / kCacheLineBytes * kCacheLineBytes;
+            end = whole_lines(end);
             offsets.push_back(end);
             end += buffer.bytes;
         }

@@ -113,7 +113,7 @@ bool settle(Routine& routine, bool reaches, bool closed, int nranks, const Routi
         routine.block_bytes = bytes / static_cast<std::uint64_t>(nranks);
     } else {
         routine.staging = Staging::ring;
-        routine.ring_bytes = (bytes + kCacheLineBytes - 1) / kCacheLineBytes * kCacheLineBytes;
+        routine.ring_bytes = whole_lines(bytes);
         routine.fills_ring = fills_own_part(routine);
         return routine.ring_bytes <= limits.ring_bytes;
     }

@@ -100,9 +100,7 @@ struct Tape {
 };
 
 // Of tile memory, from one lane's to the next, and of all lanes together.
-inline std::uint64_t tile_stride(const Plan& plan) {
-    return (plan.tile_bytes + kCacheLineBytes - 1) / kCacheLineBytes * kCacheLineBytes;
-}
+inline std::uint64_t tile_stride(const Plan& plan) { return whole_lines(plan.tile_bytes); }
 inline std::uint64_t tile_room(const Plan& plan) {
     return plan.lanes.empty() ? plan.tile_bytes : tile_stride(plan) * plan.lane_count();
 }

@@ -245,8 +245,7 @@ TileValue Specialiser::new_tile(const Expression& call, Element element, std::ui
              fmt::format("{}: a tile of {} elements is too large", op_of(call), count));
     }
     const TileValue tile{element, plan_.tile_bytes, count * size};
-    const std::uint64_t end = plan_.tile_bytes + tile.bytes;
-    plan_.tile_bytes = (end + kCacheLineBytes - 1) / kCacheLineBytes * kCacheLineBytes;
+    plan_.tile_bytes = whole_lines(plan_.tile_bytes + tile.bytes);
     return tile;
 }
 

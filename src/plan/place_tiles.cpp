@@ -10,10 +10,6 @@
 namespace peal::plan {
 namespace {
 
-std::uint64_t whole_lines(std::uint64_t bytes) {
-    return (bytes + kCacheLineBytes - 1) / kCacheLineBytes * kCacheLineBytes;
-}
-
 // First fit. Free gaps never touch each other; above `end` everything is free.
 class Arena {
 public:

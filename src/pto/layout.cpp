@@ -83,7 +83,7 @@ std::size_t Layout::add_window(std::size_t domain, Element element, std::uint64_
     place.domain = domain;
     place.data_bytes = bytes;
     place.finds_signals = cells == 0;
-    place.signals_at = place.finds_signals ? 0 : round_up(bytes, kCacheLineBytes);
+    place.signals_at = place.finds_signals ? 0 : whole_lines(bytes);
     place.bytes = place.finds_signals ? bytes : place.signals_at + cells * kSignalBytes;
     place.offset = domains[domain].bytes;
     domains[domain].bytes = round_up(place.offset + place.bytes, kPageBytes);

@@ -22,10 +22,6 @@ constexpr std::uint64_t kMostBytes = std::uint64_t{1} << 48;
     throw Error(Fault::usage, fmt::format("domain '{}': {}", domain, why));
 }
 
-std::uint64_t round_up(std::uint64_t bytes) {
-    return (bytes + kCacheLineBytes - 1) / kCacheLineBytes * kCacheLineBytes;
-}
-
 std::vector<int> checked_ranks(const DomainSpec& spec, int devices) {
     std::vector<int> ranks = spec.ranks;
     if (ranks.empty()) {
@@ -85,7 +81,7 @@ DomainState::DomainState(const Arena& arena, DomainSpec spec)
         Window window;
         window.bytes = checked_bytes(name, window_spec);
         window.offset = bytes;
-        window.rank_stride = round_up(window.bytes);
+        window.rank_stride = whole_lines(window.bytes);
         window.generations.resize(ranks.size());
         window.spec = std::move(window_spec);
         bytes += window.rank_stride * ranks.size();
