@@ -15,8 +15,6 @@
 namespace peal::checker {
 namespace {
 
-constexpr unsigned kEvents = 8;
-
 // Goes through one lane of a plan and reports what is wrong with it whatever the others do.
 class LaneRules {
 public:
@@ -152,9 +150,9 @@ private:
     }
 
     void check_event(unsigned event) {
-        if (event < kEvents) return;
+        if (event < unsigned{plan::kEvents}) return;
         report(ViolationKind::flag, index_, "", "`{}`: events are numbered 0 to {}", instruction(),
-               kEvents - 1);
+               plan::kEvents - 1);
     }
 
     void check_use(const FlagName& flag, const FlagUse& use) {

@@ -26,9 +26,6 @@ ir::Block share_loads(const ir::Block& block, ir::NameCounter& names);
 // in chunks; a tile that lives longer, or whose parts depend on each other, must fit as a whole.
 DeviceProgram build_steps(const ir::Kernel& kernel, const Facts& facts, const Trouble& trouble);
 
-// Events a pair of pipes has.
-inline constexpr int kEvents = 8;
-
 // Gives tiles their place in tile memory, if somebody needs them. Values that are never needed at
 // the same time become one tile; a tile that is new in each round of a loop takes turns between two
 // places, so that one is filled while the other is in use; tiles that do not live at the same time

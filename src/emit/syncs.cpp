@@ -6,6 +6,7 @@
 #include <map>
 
 #include "emit/phases.hpp"
+#include "plan/pipes.hpp"
 
 namespace peal::emit {
 namespace {
@@ -39,7 +40,7 @@ std::optional<Event> Syncs::choose_event(const Knowledge& known, Pipe from, Pipe
             return Event{cause.slot, cause.home};
         }
     }
-    for (int event = first_event_; event < kEvents; ++event) {
+    for (int event = first_event_; event < plan::kEvents; ++event) {
         if (is_free(known, from, to, event)) return Event{event, kNoLoop};
     }
     return std::nullopt;

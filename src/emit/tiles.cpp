@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include "emit/lives.hpp"
+#include "plan/pipes.hpp"
 
 namespace peal::emit {
 namespace {
@@ -222,7 +223,7 @@ private:
     void place(TileId id) {
         TileVariable& tile = at(id);
         tile.slot = first_fit(id);
-        if (tile.takes_turns && tile.slot + 2 > kEvents - 2) {
+        if (tile.takes_turns && tile.slot + 2 > plan::kEvents - 2) {
             tile.takes_turns = false;
             tile.slot = first_fit(id);
         }

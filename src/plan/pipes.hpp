@@ -14,6 +14,9 @@ namespace peal::plan {
 inline constexpr std::array kBesidePipes = {Pipe::load, Pipe::vector,    Pipe::store,
                                             Pipe::cube, Pipe::cube_load, Pipe::cube_store};
 
+// Events that a pipe and another one have for their flags.
+inline constexpr int kEvents = 8;
+
 inline bool is_beside(Pipe pipe) {
     return std::find(kBesidePipes.begin(), kBesidePipes.end(), pipe) != kBesidePipes.end();
 }
