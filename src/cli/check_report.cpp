@@ -7,6 +7,7 @@
 #include <fmt/ranges.h>
 #include <nlohmann/json.hpp>
 
+#include "base/ranges.hpp"
 #include "check/mend.hpp"
 #include "check/steps.hpp"
 #include "cli/table.hpp"
@@ -21,24 +22,10 @@ using Json = nlohmann::ordered_json;
 
 constexpr std::size_t kWide = 100'000;  // columns, for who wants to see everything
 
-// "2..4, 8"
-std::string numbers_text(const std::vector<int>& numbers) {
-    std::string text;
-    for (std::size_t first = 0; first < numbers.size();) {
-        std::size_t last = first;
-        while (last + 1 < numbers.size() && numbers[last + 1] == numbers[last] + 1) ++last;
-        if (first > 0) text += ", ";
-        text += std::to_string(numbers[first]);
-        if (last > first) text += ".." + std::to_string(numbers[last]);
-        first = last + 1;
-    }
-    return text;
-}
-
 // Where a proof failed, only that point is spoken of.
 std::pair<std::string, std::string> scope(const SubjectResult& result) {
     if (result.last.verdict == Verdict::proved) {
-        return {numbers_text(result.ranks), result.subject->counts};
+        return {base::ranges_text(result.ranks), result.subject->counts};
     }
     const bool has_length = !result.subject->counts.empty();
     return {std::to_string(result.last_nranks),
@@ -188,7 +175,7 @@ std::string case_name(const CheckSubject& subject) {
     for (const auto& [nranks, count] : subject.points) {
         if (nranks > 0 && (ranks.empty() || ranks.back() != nranks)) ranks.push_back(nranks);
     }
-    if (!ranks.empty()) parts.push_back(numbers_text(ranks) + " ranks");
+    if (!ranks.empty()) parts.push_back(base::ranges_text(ranks) + " ranks");
     if (!subject.counts.empty()) parts.push_back(subject.counts + " elements");
     return parts.empty() ? "all" : fmt::format("{}", fmt::join(parts, ", "));
 }
@@ -210,8 +197,8 @@ std::string summary_text(const std::vector<SubjectResult>& results) {
                         work_text(result), duration_text(result.seconds)});
         if (!result.excluded.empty()) {
             rows.push_back({result.subject->what, result.subject->recipe,
-                            numbers_text(excluded_ranks(result)), "-", "-", "-", "excluded", "-",
-                            "-", "-"});
+                            base::ranges_text(excluded_ranks(result)), "-", "-", "-", "excluded",
+                            "-", "-", "-"});
         }
         const std::string note = notes_text(result);
         if (notes.find(note) == std::string::npos) notes += note;

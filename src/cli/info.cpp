@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/ranges.hpp"
 #include "cli/commands.hpp"
 #include "cli/table.hpp"
 #include "comm/bootstrap.hpp"
@@ -28,19 +29,6 @@ std::string ways_from(hosts::Job& job, int nranks) {
         ways.texts.push_back(job.is_far(rank) ? job.net().transport(rank) : "shared memory");
     }
     return pack(ways);
-}
-
-// "0..2, 5"
-std::string ranges_of(const std::set<int>& ranks) {
-    std::string text;
-    for (auto first = ranks.begin(); first != ranks.end();) {
-        auto last = first;
-        while (std::next(last) != ranks.end() && *std::next(last) == *last + 1) ++last;
-        text += text.empty() ? "" : ", ";
-        text += first == last ? fmt::format("{}", *first) : fmt::format("{}..{}", *first, *last);
-        first = std::next(last);
-    }
-    return text;
 }
 
 // A row for each pair of hosts, and more where their ranks go different ways.
@@ -65,8 +53,8 @@ std::string table_of(const hosts::Job& job, const std::vector<std::string>& name
         const auto name = [&](const std::set<int>& ranks) {
             return names[static_cast<std::size_t>(*ranks.begin())];
         };
-        rows.push_back({name(pair.from), ranges_of(pair.from), name(pair.to), ranges_of(pair.to),
-                        std::get<2>(key)});
+        rows.push_back({name(pair.from), base::ranges_text(pair.from), name(pair.to),
+                        base::ranges_text(pair.to), std::get<2>(key)});
     }
     return to_table(rows);
 }

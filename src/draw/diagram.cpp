@@ -10,6 +10,7 @@
 
 #include <fmt/format.h>
 
+#include "base/ranges.hpp"
 #include "check/steps.hpp"
 #include "draw/layout.hpp"
 #include "draw/memory.hpp"
@@ -262,16 +263,8 @@ namespace {
 
 // "rank 1", "ranks 1, 4..7"
 std::string numbers_text(std::string_view noun, const std::vector<std::int32_t>& numbers) {
-    std::string text;
-    for (std::size_t first = 0; first < numbers.size();) {
-        std::size_t last = first;
-        while (last + 1 < numbers.size() && numbers[last + 1] == numbers[last] + 1) ++last;
-        if (first > 0) text += ", ";
-        text += std::to_string(numbers[first]);
-        if (last > first) text += (last == first + 1 ? ", " : "..") + std::to_string(numbers[last]);
-        first = last + 1;
-    }
-    return fmt::format("{}{} {}", noun, numbers.size() == 1 ? "" : "s", text);
+    return fmt::format("{}{} {}", noun, numbers.size() == 1 ? "" : "s",
+                       base::ranges_text(numbers, 3));
 }
 
 }  // namespace
