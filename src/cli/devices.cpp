@@ -5,6 +5,7 @@
 
 #include "cli/pto_target.hpp"
 #include "peal/error.hpp"
+#include "peal/pto.hpp"
 #include "worker/devices.hpp"
 
 namespace peal::cli {
@@ -28,8 +29,9 @@ std::string device_of(const TargetOptions& options) {
 
 DeviceRules rules_of(const std::string& device) {
     if (device == "host") return {};
-    if (device == "a2a3") return DeviceRules::a2a3();
-    if (device == "a5") return DeviceRules::a5();
+    for (const pto::Device known : {pto::Device::a2a3, pto::Device::a5}) {
+        if (device == pto::name(known)) return pto::rules_of(known);
+    }
     throw Error(Fault::usage,
                 fmt::format("there is no device '{}'; choose one of host, a2a3, a5", device));
 }

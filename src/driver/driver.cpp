@@ -15,18 +15,9 @@
 #include "driver/member.hpp"
 #include "driver/unit.hpp"
 #include "peal/error.hpp"
+#include "worker/devices.hpp"
 
 namespace peal {
-namespace {
-
-DeviceRules rules_of(const std::string& platform) {
-    if (platform == "a2a3sim") return DeviceRules::a2a3();
-    if (platform == "a5sim") return DeviceRules::a5();
-    return {};
-}
-
-}  // namespace
-
 class Driver::Impl {
 public:
     explicit Impl(DriverOptions options) : options_(std::move(options)), worker_(options_.worker) {}
@@ -215,8 +206,9 @@ private:
         const bool is_new = unit == nullptr;
         if (is_new) {
             unit = driver::prepare(
-                stages, {rules_of(options_.worker.platform), options_.max_seconds, options_.pages,
-                         options_.check != DriverCheck::off, options_.check == DriverCheck::error});
+                stages,
+                {worker::rules_of(options_.worker.platform), options_.max_seconds, options_.pages,
+                 options_.check != DriverCheck::off, options_.check == DriverCheck::error});
             if (unit->is_checked) count(unit->report);
         }
         const bool is_told = !is_new && options_.check == DriverCheck::warn;

@@ -66,4 +66,10 @@ void check_platform(const std::string& platform) {
         fmt::format("there is no platform '{}'; choose one of host, a2a3sim, a5sim", platform));
 }
 
+DeviceRules rules_of(std::string_view platform) {
+    if (platform == "a2a3sim") return DeviceRules::a2a3();
+    if (platform == "a5sim") return DeviceRules::a5();
+    return {};
+}
+
 }  // namespace peal::worker

@@ -3,7 +3,10 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 #include <vector>
+
+#include "peal/check.hpp"
 
 namespace peal::worker {
 
@@ -17,5 +20,8 @@ std::vector<int> parse_devices(const std::string& text);
 
 // "host", "a2a3sim" or "a5sim". Throws Error(usage) for anything else.
 void check_platform(const std::string& platform);
+
+// The limits of the device that a platform simulates. Of a host there are none.
+DeviceRules rules_of(std::string_view platform);
 
 }  // namespace peal::worker

@@ -6,15 +6,10 @@
 #include "check/as_run.hpp"
 #include "peal/check.hpp"
 #include "peal/error.hpp"
+#include "worker/devices.hpp"
 
 namespace peal::worker {
 namespace {
-
-DeviceRules rules_of(std::string_view platform) {
-    if (platform == "a2a3sim") return DeviceRules::a2a3();
-    if (platform == "a5sim") return DeviceRules::a5();
-    return {};
-}
 
 std::string counterexample(const Violation& violation, const std::vector<CheckStage>& stages) {
     std::string text = fmt::format("{}: {}", name(violation.kind), violation.message);
