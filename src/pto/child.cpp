@@ -22,7 +22,7 @@
 #include "base/children.hpp"
 #include "peal/error.hpp"
 #include "peal/watch.hpp"
-#include "pto/descriptor.hpp"
+#include "pto/channel.hpp"
 
 namespace peal::pto {
 namespace {
@@ -70,7 +70,7 @@ struct Outcome {
 
 // Until it has ended, or the leash is dropped.
 int watch(pid_t child, int leash) {
-    const Descriptor pidfd(base::pidfd_of(child));
+    const base::Descriptor pidfd(base::pidfd_of(child));
     while (true) {
         int status = 0;
         if (waitpid(child, &status, WNOHANG) == child) return status;
@@ -92,18 +92,18 @@ struct Post {
     for (const int signal : {SIGINT, SIGTERM, SIGPIPE, SIGCHLD, SIGALRM}) ::signal(signal, SIG_DFL);
     setpgid(0, 0);
     base::adopt_orphans();
-    post.leash.writer.close();
-    post.speech.reader.close();
-    post.outcome.reader.close();
+    post.leash.writer.reset();
+    post.speech.reader.reset();
+    post.outcome.reader.reset();
     const pid_t self = getpid();
     Outcome outcome;
     const pid_t child = fork();
     if (child == 0) {
-        post.leash.reader.close();
-        post.outcome.writer.close();
+        post.leash.reader.reset();
+        post.outcome.writer.reset();
         become_child(self, post.speech.writer.get(), body);
     }
-    post.speech.writer.close();
+    post.speech.writer.reset();
     if (child < 0) {
         outcome.error = errno;
     } else {
@@ -154,7 +154,7 @@ Outcome wait_for_warden(pid_t warden, Post& post, const ChildLimits& limits, Chi
     const int outcome = post.outcome.reader.get();
     const bool is_over = !end.timed_out && !end.said_too_much;
     if (is_over && !wait_until(outcome, limits.deadline, Ending::not_now)) end.timed_out = true;
-    post.leash.writer.close();
+    post.leash.writer.reset();
     const auto last = ChildClock::now() + kToEndAll;
     Outcome said{0, SIGKILL};
     if (wait_until(
@@ -189,9 +189,9 @@ ChildEnd run_in_child(const std::function<void(int)>& body, const ChildLimits& l
     }
     if (warden == 0) become_warden(post, body);
     setpgid(warden, warden);
-    post.leash.reader.close();
-    post.speech.writer.close();
-    post.outcome.writer.close();
+    post.leash.reader.reset();
+    post.speech.writer.reset();
+    post.outcome.writer.reset();
     ChildEnd end;
     std::exception_ptr ended;
     try {

@@ -18,7 +18,7 @@
 
 #include "peal/error.hpp"
 #include "peal/watch.hpp"
-#include "pto/descriptor.hpp"
+#include "pto/channel.hpp"
 
 namespace peal::pto {
 namespace {
@@ -95,7 +95,7 @@ ProgramEnd run_program(const std::vector<std::string>& arguments) {
         throw Error(Fault::resource,
                     fmt::format("cannot start {}: {}", program, std::strerror(failure)));
     }
-    channel.writer.close();
+    channel.writer.reset();
     ProgramEnd end;
     try {
         end.output = listen(channel.reader.get());
