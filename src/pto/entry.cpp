@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "pto/entry.hpp"
+
 #include <dlfcn.h>
 #include <unistd.h>
 
@@ -8,8 +10,8 @@
 #include <fmt/format.h>
 
 #include "peal/error.hpp"
+#include "pto/child.hpp"
 #include "pto/common/record.hpp"
-#include "pto/trace_child.hpp"
 #include "pto/trace_report.hpp"
 #include "pto_orchestration_api.h"
 

@@ -15,8 +15,8 @@
 #include "peal/pto.hpp"
 #include "peal/pto_task.hpp"
 #include "pto/embedded.hpp"
+#include "pto/entry.hpp"
 #include "pto/program.hpp"
-#include "pto/trace_child.hpp"
 
 namespace peal::pto {
 

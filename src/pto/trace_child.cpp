@@ -2,15 +2,13 @@
 #include "pto/trace_child.hpp"
 
 #include <dlfcn.h>
-#include <execinfo.h>
 #include <link.h>
 #include <sys/mman.h>
-#include <unistd.h>
 
 #include <algorithm>
-#include <csignal>
 #include <exception>
-#include <filesystem>
+#include <new>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -18,48 +16,19 @@
 
 #include "peal/error.hpp"
 #include "platform_comm/comm_context.h"
+#include "pto/argument_list.hpp"
 #include "pto/child.hpp"
+#include "pto/faults.hpp"
+#include "pto/library.hpp"
 #include "pto/recorder.hpp"
+#include "pto/shim_host.hpp"
 #include "pto/trace_report.hpp"
-#include "pto_orchestration_api.h"
 #include "tensor.h"
 
 namespace peal::pto {
 namespace {
 
 namespace device = ::pto::trace;
-
-namespace shim = ::pto::orchestration;
-
-constexpr std::size_t kArgumentSlots = 50;                  // of a kernel that a shim launches
-constexpr std::uint64_t kNowhere = std::uint64_t{1} << 46;  // addresses of tensors to come
-
-// The arguments of a call. Behind the last one begins a page that cannot be touched, so that a
-// kernel that reads more than it is given is found there.
-class ArgumentList {
-public:
-    explicit ArgumentList(std::size_t count) : count_(count) {
-        const std::size_t bytes = (count * sizeof(std::int64_t) + kPage - 1) / kPage * kPage;
-        void* memory = mmap(nullptr, bytes + kPage, PROT_READ | PROT_WRITE,
-                            MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-        if (memory == MAP_FAILED) throw Error(Fault::resource, "no memory for a trace");
-        end_ = static_cast<char*>(memory) + bytes;
-        mprotect(end_, kPage, PROT_NONE);
-    }
-
-    std::int64_t* data() const { return reinterpret_cast<std::int64_t*>(end_) - count_; }
-    // Which argument would be at an address behind them; -1 if none would.
-    std::int64_t at(std::uint64_t address) const {
-        const auto end = reinterpret_cast<std::uint64_t>(end_);
-        if (address < end || address >= end + kPage) return -1;
-        return static_cast<std::int64_t>(count_ + (address - end) / sizeof(std::int64_t));
-    }
-
-private:
-    static constexpr std::size_t kPage = 4096;
-    std::size_t count_;
-    char* end_ = nullptr;  // lives as long as the process
-};
 
 // There is one in the process of a kernel.
 class Child {
@@ -77,13 +46,19 @@ public:
             libraries_.push_back(load(kernel.library));
         }
         if (is_shim()) libraries_.push_back(load(run_.callee->shim));
-        catch_faults();
-        if (const Check ask = symbol<Check>(0, "kernel_check"); ask && !is_shim()) check(ask);
+        catch_faults(witness_);
+        if (is_shim()) {
+            shim_.emplace(
+                run_, libraries_.back(), messenger_, launch_,
+                [this](std::size_t kernel, std::int64_t* arguments) { launch(kernel, arguments); });
+        } else if (const auto ask = libraries_[0].symbol<Check>("kernel_check")) {
+            check(ask);
+        }
         for (const std::int64_t generation : run_.generations) {
             recorder_.begin(generation);
             prepare_arguments(generation);
             guarded([&] {
-                if (is_shim()) return orchestrate();
+                if (shim_) return shim_->call(arguments_, descriptors_);
                 launch(0, arguments_.data());
             });
             recorder_.end();
@@ -94,11 +69,6 @@ public:
 private:
     using Entry = void (*)(std::int64_t*);
     using Check = std::int32_t (*)(std::int64_t*);
-
-    struct Library {
-        void* handle = nullptr;
-        std::uint64_t base = 0;
-    };
 
     bool is_shim() const { return !run_.callee->shim.empty(); }
 
@@ -111,133 +81,14 @@ private:
         return library;
     }
 
-    template <class Function>
-    Function symbol(std::size_t library, const char* name) const {
-        return reinterpret_cast<Function>(dlsym(libraries_[library].handle, name));
-    }
-
     // Calls a kernel.
     void launch(std::size_t kernel, std::int64_t* arguments) {
         using BeBlock = void (*)(std::int64_t, std::int64_t);
         using Attach = void (*)(device::Record);
-        symbol<BeBlock>(kernel, "peal_pto_be_block")(run_.block, run_.options.blocks);
-        symbol<Attach>(kernel, "peal_pto_attach")(&Child::take);
-        symbol<Entry>(kernel, "kernel_entry")(arguments);
-    }
-
-    // ------------------------------------------------------------------------ shims
-
-    void orchestrate() {
-        using Attach = void (*)(shim::Host);
-        using Run = void (*)(const ChipTaskArgs&);
-        using Config = PTO2OrchestrationConfig (*)(const ChipTaskArgs&);
-        const std::size_t library = libraries_.size() - 1;
-        launch_.number = 0;
-        launch_.created.clear();
-        std::vector<ChipTensorArg> tensors;
-        std::vector<std::uint64_t> scalars;
-        for (std::size_t i = 0; i < run_.frame->arguments.size(); ++i) {
-            if (run_.frame->arguments[i].is_tensor()) {
-                static_cast<ChipTensor&>(tensors.emplace_back()) = descriptors_[i];
-            } else {
-                scalars.push_back(static_cast<std::uint64_t>(arguments_.data()[i]));
-            }
-        }
-        const ChipTaskArgs arguments(tensors.data(), static_cast<std::uint32_t>(tensors.size()),
-                                     scalars.data(), static_cast<std::uint32_t>(scalars.size()));
-        symbol<Attach>(library, "peal_orchestration_attach")(
-            {&Child::submitted, &Child::created, &Child::refused});
-        const Callee& callee = *run_.callee;
-        if (const auto config = symbol<Config>(library, callee.config.c_str())) {
-            const int expected = config(arguments).expected_arg_count;
-            const auto given = static_cast<int>(tensors.size() + scalars.size());
-            if (expected > given) {
-                finish(fmt::format("{} expects {} arguments, found {}", callee.config, expected,
-                                   given));
-            }
-        }
-        const auto run = symbol<Run>(library, callee.entry.c_str());
-        if (!run) finish(fmt::format("the shim has no function {}", callee.entry));
-        run(arguments);
-    }
-
-    static void submitted(const shim::Submission& task) { self_->submit(task); }
-
-    void submit(const shim::Submission& task) {
-        const std::vector<Callee::Kernel>& kernels = run_.callee->kernels;
-        const auto found = std::find_if(
-            kernels.begin(), kernels.end(),
-            [&](const Callee::Kernel& kernel) { return kernel.function == task.function; });
-        if (found == kernels.end()) {
-            refuse_shim(task.where, "the chip callable has no kernel {}", task.function);
-        }
-        if (task.blocks < 1 || task.blocks > kMaxLanes) {
-            refuse_shim(task.where, "a kernel is launched on 1 to {} blocks, found {}", kMaxLanes,
-                        task.blocks);
-        }
-        if (launch_.number > 0 && (task.blocks > 1 || launch_.blocks > 1)) {
-            refuse_shim(task.where,
-                        "a kernel on several blocks must be the only one of its chip task");
-        }
-        launch_.blocks = task.blocks;
-        // Behind them are the arguments that no kernel is told of, and what it knows of its block.
-        std::vector<std::int64_t> arguments(kArgumentSlots, 0);
-        std::vector<ChipTensor> tensors(task.tensor_count);
-        for (std::uint32_t i = 0; i < task.tensor_count; ++i) {
-            tensors[i] = *task.tensors[i];
-            arguments[i] = reinterpret_cast<std::int64_t>(&tensors[i]);
-        }
-        for (std::uint32_t i = 0; i < task.scalar_count; ++i) {
-            arguments[task.tensor_count + i] = static_cast<std::int64_t>(task.scalars[i]);
-        }
-        launch(static_cast<std::size_t>(found - kernels.begin()), arguments.data());
-        ++launch_.number;
-    }
-
-    static std::uint64_t created(std::uint64_t bytes, DataType type, const shim::Where& where) {
-        return self_->create(bytes, type, where);
-    }
-
-    // Memory of this size may be there. If it is not, the recording says what is missing, and any
-    // address will do until then.
-    std::uint64_t create(std::uint64_t bytes, DataType type, const shim::Where& where) {
-        if (launch_.created.size() == kMostCreated) {
-            refuse_shim(where, "a shim creates at most {} tensors", kMostCreated);
-        }
-        if (bytes == 0 || bytes > kMostCreatedBytes) {
-            refuse_shim(where, "a created tensor has 1 to {} bytes, found {}", kMostCreatedBytes,
-                        bytes);
-        }
-        const auto element = std::find_if(kElements.begin(), kElements.end(),
-                                          [&](Element each) { return type_of(each) == type; });
-        if (element == kElements.end()) {
-            refuse_shim(where, "a tensor of type {} cannot be created: Peal has no such elements",
-                        static_cast<int>(type));
-        }
-        launch_.created.push_back({bytes, *element});
-        const std::size_t place = run_.layout().created_at + launch_.created.size() - 1;
-        const std::vector<Placed>& placed = run_.layout().placed;
-        if (place < placed.size()) {
-            if (placed[place].bytes != bytes) {
-                refuse_shim(where, "the shim creates a tensor of {} bytes here, and of {} before",
-                            bytes, placed[place].bytes);
-            }
-            return run_.addresses->address(placed[place]);
-        }
-        return kNowhere + launch_.created.size() * kMostCreatedBytes;
-    }
-
-    static void refused(const char* words, const shim::Where& where) {
-        self_->refuse_shim(where, "{}", words);
-    }
-
-    template <class... Args>
-    [[noreturn]] void refuse_shim(const shim::Where& where, fmt::format_string<Args...> format,
-                                  Args&&... args) const {
-        messenger_.end(
-            Message::sentence,
-            fmt::format("{}:{}, {}: {}", std::filesystem::path(where.file).filename().string(),
-                        where.line, run_.who(), fmt::format(format, std::forward<Args>(args)...)));
+        const Library& library = libraries_[kernel];
+        library.symbol<BeBlock>("peal_pto_be_block")(run_.block, run_.options.blocks);
+        library.symbol<Attach>("peal_pto_attach")(&Child::take);
+        library.symbol<Entry>("kernel_entry")(arguments);
     }
 
     // ------------------------------------------------------------------------ calls
@@ -327,66 +178,18 @@ private:
         messenger_.end(Message::words, words);
     }
 
-    // ------------------------------------------------------------------------ faults
-
-    static void catch_faults() {
-        static char stack[1 << 16];
-        stack_t where{};
-        where.ss_sp = stack;
-        where.ss_size = sizeof(stack);
-        sigaltstack(&where, nullptr);
-        void* frame = nullptr;
-        backtrace(&frame, 1);  // loads what it needs now
-        struct sigaction action {};
-        action.sa_sigaction = &Child::on_fault;
-        action.sa_flags = SA_SIGINFO | SA_ONSTACK | SA_RESETHAND;
-        for (const int signal : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT, SIGTRAP}) {
-            sigaction(signal, &action, nullptr);
-        }
-    }
-
-    static void on_fault(int signal, siginfo_t* info, void* context) {
-        Crash crash;
-        crash.signal = signal;
-        crash.address = reinterpret_cast<std::uint64_t>(info->si_addr);
-        crash.access = access_of(context);
-        crash.argument = self_->arguments_.at(crash.address);
-        void* frames[Crash::kMaxFrames];
-        const int count = backtrace(frames, Crash::kMaxFrames);
-        for (int i = 0; i < count; ++i) {
-            Dl_info where{};
-            if (dladdr(frames[i], &where) == 0) continue;
-            for (std::uint32_t library = 0; library < self_->libraries_.size(); ++library) {
-                const std::uint64_t base = self_->libraries_[library].base;
-                if (reinterpret_cast<std::uint64_t>(where.dli_fbase) != base) continue;
-                crash.libraries[crash.frame_count] = library;
-                crash.frames[crash.frame_count++] =
-                    reinterpret_cast<std::uint64_t>(frames[i]) - base;
-            }
-        }
-        self_->messenger_.end(crash);
-    }
-
-    static int access_of([[maybe_unused]] void* context) {
-#if defined(__x86_64__)
-        constexpr int kWriteBit = 2;
-        const auto* state = static_cast<const ucontext_t*>(context);
-        return (state->uc_mcontext.gregs[REG_ERR] & kWriteBit) != 0 ? 1 : 0;
-#else
-        return -1;
-#endif
-    }
-
     static Child* self_;
 
     const KernelRun& run_;
     Messenger messenger_;
     Recorder recorder_;
     std::vector<Library> libraries_;  // of the kernels, and behind them that of the shim
+    std::optional<ShimHost> shim_;
     ShimLaunch launch_;
     std::vector<CommContext> contexts_;  // by domain
     std::vector<ChipTensor> descriptors_;
     ArgumentList arguments_;
+    const Witness witness_{messenger_, arguments_, libraries_};
 };
 
 Child* Child::self_ = nullptr;

@@ -3,7 +3,6 @@
 // watched and ends with it.
 #pragma once
 
-#include <chrono>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -97,13 +96,5 @@ inline constexpr std::uint32_t kMostTracedTurns = 16;
 // it does not come to its end, or when generations differ in more than values of signals that grow
 // by a constant, and places that come back after a few generations.
 Recording record(const KernelRun& run);
-
-// Throws Error(program) unless the library has an entry, was made with headers of ours, and is
-// loaded within the time.
-void require_entry(const std::string& kernel, const std::string& library,
-                   std::chrono::milliseconds timeout);
-// The same for a shim, whose functions have names of their own.
-void require_shim(const std::string& shim, const std::string& library,
-                  std::chrono::milliseconds timeout);
 
 }  // namespace peal::pto
