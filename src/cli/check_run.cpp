@@ -9,6 +9,7 @@
 
 #include "check/mend.hpp"
 #include "check/proof_store.hpp"
+#include "cli/devices.hpp"
 #include "cli/target.hpp"
 #include "draw/pictures.hpp"
 #include "peal/error.hpp"

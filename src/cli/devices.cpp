@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "cli/target.hpp"
+#include "cli/devices.hpp"
 
 #include <fmt/format.h>
 

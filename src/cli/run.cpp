@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 
 #include "cli/commands.hpp"
+#include "cli/devices.hpp"
 #include "cli/proof.hpp"
 #include "cli/target.hpp"
 #include "peal/error.hpp"
