@@ -23,8 +23,20 @@ namespace peal {
 
 namespace worker {
 class KernelSource;
+class RunRecord;
 struct Inside;
 }  // namespace worker
+
+// Calls that whoever submits them has proved as a whole: one after the other, `once` each time on
+// zeroed windows, or again and again, each time when all have returned from the one before.
+class ProvedRun {
+public:
+    ProvedRun(const std::vector<CheckStage>& calls, bool once);
+
+private:
+    friend class DeviceKernel;
+    std::shared_ptr<worker::RunRecord> record_;
+};
 
 // A kernel for the devices of any worker. It is compiled when it first meets arguments of some
 // shape and a number of ranks, and kept for the next time. Copies share what was compiled.
@@ -53,9 +65,8 @@ public:
     // earlier task has put it there. A worker that proves it counts on that. Error(usage) when it
     // is submitted and has no such window.
     DeviceKernel holding(std::vector<Held> windows) const;
-    // The same kernel, whose calls whoever submits them has proved, as a part of whole runs: no
-    // worker proves it by itself. See record_proved_run().
-    DeviceKernel proved_in_runs() const;
+    // The same kernel, as a part of such runs: no worker proves it by itself.
+    DeviceKernel proved_in(const ProvedRun& run) const;
 
     // The windows that it needs on each of n ranks, in the order of its parameters. Only for
     // kernels whose sizes do not depend on arguments: a collective, plans, or a program with all
@@ -66,13 +77,8 @@ private:
     friend struct worker::Inside;
     std::shared_ptr<worker::KernelSource> source_;
     std::vector<Held> holds_;
-    bool is_proved_in_runs_ = false;
+    std::shared_ptr<worker::RunRecord> run_;
 };
-
-// Such a run is about to be submitted: these calls one after the other, `once` each time on zeroed
-// windows, or again and again, each time when all have returned from the one before. In builds for
-// tests it is written down, and proved after them; in others this does nothing.
-void record_proved_run(const std::vector<CheckStage>& stages, bool once);
 
 // One argument of a task.
 class Argument {

@@ -206,9 +206,8 @@ private:
         const bool is_new = unit == nullptr;
         if (is_new) {
             unit = driver::prepare(
-                stages,
-                {worker::rules_of(options_.worker.platform), options_.max_seconds, options_.pages,
-                 options_.check != DriverCheck::off, options_.check == DriverCheck::error});
+                stages, {worker::rules_of(options_.worker.platform), options_.max_seconds,
+                         options_.pages, options_.check != DriverCheck::off});
             if (unit->is_checked) count(unit->report);
         }
         const bool is_told = !is_new && options_.check == DriverCheck::warn;

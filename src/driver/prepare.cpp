@@ -27,7 +27,7 @@ PreparedStage traced(const Stage& stage) {
         tasks.push_back(member ? std::optional(member->task) : std::nullopt);
     }
     pto::TracedTask traced = pto::trace(*anybody(stage).program, tasks);
-    DeviceKernel kernel = DeviceKernel(traced.plans).proved_in_runs();
+    DeviceKernel kernel(traced.plans);
     return {std::move(traced.plans), std::move(kernel), std::move(traced.memory_of),
             std::move(traced.created)};
 }
@@ -123,10 +123,9 @@ std::shared_ptr<const Unit> prepare(const std::vector<Stage>& stages, const Prov
     }
     unit->signals = signals_of(unit->stages);
     const Sequence sequence(stages, unit->stages);
-    if (!options.check) {
-        record_proved_run(sequence.stages(), true);
-        return unit;
-    }
+    const ProvedRun run(sequence.stages(), true);
+    for (PreparedStage& stage : unit->stages) stage.kernel = stage.kernel.proved_in(run);
+    if (!options.check) return unit;
     CheckOptions asked;
     asked.calls = 1;
     asked.any_calls = false;
@@ -138,7 +137,6 @@ std::shared_ptr<const Unit> prepare(const std::vector<Stage>& stages, const Prov
     unit->finding = finding_of(*unit, static_cast<int>(stages[0].members.size()),
                                proof.here ? proof.here->stages() : sequence.stages(),
                                proof.here ? " as this machine runs it" : "", options.pages);
-    if (unit->finding.empty() || !options.refuses) record_proved_run(sequence.stages(), true);
     return unit;
 }
 

@@ -71,7 +71,6 @@ struct ProveOptions {
     double max_seconds = 60;
     std::string pages;
     bool check = true;
-    bool refuses = true;  // what is not proved is not carried out
 };
 
 // Traces and proves. Throws Error(program) for what cannot be traced.

@@ -139,9 +139,9 @@ private:
     CheckOptions options_;
 };
 
-void record_hosted(const std::vector<std::vector<Plan>>& kernels, bool zeroed) {
-    const Turn once(kernels, true, 0);  // a record says by itself that all return before the next
-    record_proved_run(once.stages(), zeroed);
+ProvedRun hosted_run(const std::vector<std::vector<Plan>>& kernels, bool zeroed) {
+    const Turn once(kernels, true, 0);  // a run says by itself that all return before the next
+    return {once.stages(), zeroed};
 }
 
 // The first claim that holds of a kernel whose protocol is proved. -1: none.
@@ -215,8 +215,8 @@ void add_host_turn(py::module_& module) {
         "host: what is before it is over on all ranks.\n"
         "Claims of what a kernel computes, (collective, op, root, input, output), are tried in\n"
         "order. With a title, what is refuted is drawn on a page.");
-    module.def("record_hosted", &record_hosted, py::arg("kernels"), py::arg("zeroed") = true,
-               "In a build for tests, writes down that such kernels are about to be run.");
+    module.def("hosted_run", &hosted_run, py::arg("kernels"), py::arg("zeroed") = true,
+               "Such kernels as the run that they were proved as; see DeviceKernel.proved_in().");
 }
 
 }  // namespace peal::python

@@ -125,6 +125,8 @@ void add_device_kernel(py::module_& module) {
                                      to_text(spec.element, spec.shape));
         });
 
+    py::class_<ProvedRun>(module, "ProvedRun",
+                          "Calls that whoever submits them has proved as a whole.");
     py::class_<DeviceKernel>(
         module, "DeviceKernel",
         "A kernel for the devices of any worker: a kernel of a program, a built-in collective, or\n"
@@ -141,9 +143,8 @@ void add_device_kernel(py::module_& module) {
         .def(py::init<std::vector<Plan>>(), py::arg("plans"),
              "Plans of all ranks. Arguments follow Plan.buffers.")
         .def_property_readonly("name", &DeviceKernel::name, "The kernel's name.")
-        .def("proved_in_runs", &DeviceKernel::proved_in_runs,
-             "The same kernel, whose calls whoever submits them has proved as a part of whole\n"
-             "runs: no worker proves it by itself.")
+        .def("proved_in", &DeviceKernel::proved_in, py::arg("run"),
+             "The same kernel, as a part of such runs: no worker proves it by itself.")
         .def(
             "holding",
             [](const DeviceKernel& kernel, const std::map<std::string, std::string>& windows) {

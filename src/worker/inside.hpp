@@ -15,7 +15,7 @@ struct Inside {
         return kernel.source_;
     }
     static const std::vector<Held>& holds(const DeviceKernel& kernel) { return kernel.holds_; }
-    static bool is_proved_in_runs(const DeviceKernel& kernel) { return kernel.is_proved_in_runs_; }
+    static const std::shared_ptr<RunRecord>& run(const DeviceKernel& kernel) { return kernel.run_; }
 
     static Tensor tensor(std::shared_ptr<const DeviceMemory> owner, std::byte* data, int rank,
                          Element element, Dimensions shape) {

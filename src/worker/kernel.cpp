@@ -43,9 +43,9 @@ DeviceKernel DeviceKernel::holding(std::vector<Held> windows) const {
     return same;
 }
 
-DeviceKernel DeviceKernel::proved_in_runs() const {
+DeviceKernel DeviceKernel::proved_in(const ProvedRun& run) const {
     DeviceKernel same = *this;
-    same.is_proved_in_runs_ = true;
+    same.run_ = run.record_;
     return same;
 }
 

@@ -29,7 +29,8 @@ void expect_windows(const CompiledKernel& kernel, const std::vector<Held>& holds
 }
 
 void record(const CompiledKernel& kernel, const KernelUse& use) {
-    if (use.is_proved_in_runs || !engine::records_runs()) return;
+    if (use.run) return use.run->write();
+    if (!engine::records_runs()) return;
     const engine::CallOrder order =
         use.together ? engine::CallOrder::together : engine::CallOrder::free;
     if (use.holds.empty()) return engine::record_set(kernel.plans, order);
@@ -47,7 +48,7 @@ LoadedPtr KernelStore::load(const CompiledPtr& kernel, const KernelUse& use) {
     Entry& entry = entries_[kernel->id];
     if (std::find(entry.uses.begin(), entry.uses.end(), use) == entry.uses.end()) {
         expect_windows(*kernel, use.holds);
-        if (check_ && !use.is_proved_in_runs) proofs_.push_back(prove(*kernel, use, platform_));
+        if (check_ && !use.run) proofs_.push_back(prove(*kernel, use, platform_));
         record(*kernel, use);
         entry.uses.push_back(use);
     }

@@ -13,6 +13,7 @@
 #include "peal/worker.hpp"
 #include "worker/arena.hpp"
 #include "worker/compiled_kernel.hpp"
+#include "worker/proved_run.hpp"
 #include "worker/task_node.hpp"
 
 namespace peal::worker {
@@ -22,7 +23,7 @@ struct KernelUse {
     bool together = false;    // all ranks are in one task, so nobody begins before all have ended
                               // the last one
     std::vector<Held> holds;  // windows that hold something when a call begins
-    bool is_proved_in_runs = false;  // by whoever submits it
+    std::shared_ptr<RunRecord> run;  // that whoever submits it has proved; null: none
 
     bool operator==(const KernelUse&) const = default;
 };

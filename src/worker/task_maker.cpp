@@ -52,8 +52,8 @@ public:
         task_->members.reserve(call_.devices.size());
         for (std::size_t m = 0; m < call_.devices.size(); ++m) add_member(m);
         if (const auto alias = engine::alias_among(bound_)) reject(*alias);
-        task_->kernel = store_.load(kernel_, {call_.is_group, Inside::holds(*call_.kernel),
-                                              Inside::is_proved_in_runs(*call_.kernel)});
+        task_->kernel = store_.load(
+            kernel_, {call_.is_group, Inside::holds(*call_.kernel), Inside::run(*call_.kernel)});
         task_->is_group = call_.is_group;
         return std::move(task_);
     }

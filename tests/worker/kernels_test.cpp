@@ -215,6 +215,32 @@ TEST(Proofs, CountOnWhatWindowsHold) {
     EXPECT_TRUE(worker.proofs()[1].any_order);
 }
 
+// What reads a window that another call of the run has filled is not proved by itself.
+TEST(Proofs, AreLeftToWhoeverProvedTheWholeRun) {
+    Worker worker({.ranks = 2, .engine = DeviceEngine::in_process, .check = true});
+    const auto plans_of = [](std::string_view text, std::string_view name) {
+        return compile(program(text), name, Bindings{{{"n", 4}}, {}, {}}, 2);
+    };
+    const std::vector<Plan> put = plans_of(
+        "kernel put_there(inp: in f32[n], data: window f32[n]) { data = inp }", "put_there");
+    const std::vector<Plan> take =
+        plans_of("kernel take(out: out f32[n], data: window f32[n]) { out = data }", "take");
+    const ProvedRun run({{&put, nullptr, {}}, {&take, nullptr, {}}}, true);
+    const Domain domain = worker.allocate_domain(
+        {.name = "d", .windows = {{.name = "data", .element = Element::f32, .shape = {4}}}});
+    std::vector<std::vector<float>> in = {ramp(4, 1), ramp(4, 2)}, out(2, std::vector<float>(4));
+    const auto submit = [&](const std::vector<Plan>& plans, std::vector<std::vector<float>>& of) {
+        worker
+            .submit_group(DeviceKernel(plans).proved_in(run), domain,
+                          {{Tensor(of[0]), domain["data"]}, {Tensor(of[1]), domain["data"]}})
+            .wait();
+    };
+    submit(put, in);
+    submit(take, out);
+    EXPECT_EQ(out, in);
+    EXPECT_TRUE(worker.proofs().empty());
+}
+
 // What is drained and not fenced is proved under one order of memory, and said to be.
 TEST(Proofs, SayUnderWhichOrder) {
     const auto plans = [](bool is_fenced) {

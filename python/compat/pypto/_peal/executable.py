@@ -5,7 +5,7 @@ import linecache
 from math import prod
 
 import peal
-from peal._peal import compile_program, record_hosted
+from peal._peal import compile_program, hosted_run
 
 from . import arrays, nodes, verdicts
 from .arithmetic import CompileError
@@ -31,7 +31,7 @@ class Kernel:
         self.collectives = [variant_of(s.expr) for s in stage.steps if s.expr is not None]
         self.params = [p for p in lowering.params if p.kind != "table"]
         self.claims = claims_of(program, self.params, len(self.devices))
-        self.device_kernel = peal.DeviceKernel(self.plans).proved_in_runs()
+        self.device_kernel = peal.DeviceKernel(self.plans)
         self.windows = self.device_kernel.windows(len(self.devices))
 
     def compiled(self, fuse=True):
@@ -87,12 +87,13 @@ class Executable:
                 if (known.cells, list(known.shape)) != (window.cells, list(window.shape)):
                     raise CompileError(f"window '{window.name}' is not the same in all dispatches")
         self.verdicts = []
-        self.unrecorded = []  # what was proved together and has not run yet
         for devices in self.domains:
             # What a turn of the host comes after is over on every device before what comes after it.
             mine = [s for s in self.steps if not isinstance(s, Kernel) or tuple(s.devices) == devices]
             self.verdicts.append(verdicts.prove(mine, zeroed, filename))
-            self.unrecorded.append(([s.plans if isinstance(s, Kernel) else [] for s in mine], zeroed))
+            run = hosted_run([s.plans if isinstance(s, Kernel) else [] for s in mine], zeroed)
+            for kernel in (s for s in mine if isinstance(s, Kernel)):
+                kernel.device_kernel = kernel.device_kernel.proved_in(run)
 
     def allocate(self, worker):
         """Windows, zeroed."""
@@ -110,8 +111,6 @@ class Executable:
         """One call. `bound` are functions in place of the program's own sub-workers: they get a list."""
         if self.unbound(bound):
             raise ValueError(f"sub-worker '{self.unbound(bound)}' must be bound: compiled.prepare(callbacks={{name: function}})")
-        while self.unrecorded:
-            record_hosted(*self.unrecorded.pop())
         like = values[0] if values else None
         values = [*values, *(arrays.filled(shape, dtype, value, like) for shape, dtype, value in self.created)]
         tasks, after = [], []
