@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "engine/kernels/scalar.hpp"
+#include "engine/kernels/strings.hpp"
 #include "engine/targets.hpp"
 
 namespace peal::engine {
@@ -281,27 +282,38 @@ TEST(Scalar, IntegerScalarsTruncateAndSaturate) {
 constexpr std::array kAllStores = {kernels::Stores::cached, kernels::Stores::distant,
                                    kernels::Stores::bypass};
 
-// Whole vectors, ends that are none, and not a byte beside them.
-TEST(Copy, TakesAnyLengthAndAlignmentWithAnyStore) {
+// copy(dst, src, bytes) copies any number of bytes from anywhere to anywhere, and not a byte more.
+template <class CopyIt>
+void expect_copies(CopyIt&& copy) {
     Bytes from(50000);
     for (std::size_t i = 0; i < from.size(); ++i) from[i] = static_cast<std::byte>(i * 7 + i / 251);
+    for (const std::size_t bytes :
+         {0, 1, 31, 64, 127, 511, 512, 513, 2047, 2048, 4096, 8191, 32768, 40001}) {
+        for (const std::size_t shift : {0, 1, 17, 32, 63}) {
+            Bytes to(bytes + 2 * 64, std::byte{0xee});
+            copy(to.data() + shift, from.data() + shift / 2, bytes);
+            Bytes expected(to.size(), std::byte{0xee});
+            std::copy_n(from.begin() + static_cast<std::ptrdiff_t>(shift / 2), bytes,
+                        expected.begin() + static_cast<std::ptrdiff_t>(shift));
+            ASSERT_EQ(to, expected) << bytes << " bytes at " << shift;
+        }
+    }
+}
+
+// Whole vectors, ends that are none, and not a byte beside them.
+TEST(Copy, TakesAnyLengthAndAlignmentWithAnyStore) {
     on_every_target([&] {
         for (const kernels::Stores stores : kAllStores) {
-            for (const std::size_t bytes :
-                 {0, 1, 31, 64, 127, 511, 512, 513, 2047, 2048, 4096, 8191, 32768, 40001}) {
-                for (const std::size_t shift : {0, 1, 17, 32, 63}) {
-                    Bytes to(bytes + 2 * 64, std::byte{0xee});
-                    kernels::copy_bytes(to.data() + shift, from.data() + shift / 2, bytes, stores);
-                    kernels::fence_streams();
-                    Bytes expected(to.size(), std::byte{0xee});
-                    std::copy_n(from.begin() + static_cast<std::ptrdiff_t>(shift / 2), bytes,
-                                expected.begin() + static_cast<std::ptrdiff_t>(shift));
-                    ASSERT_EQ(to, expected) << bytes << " bytes at " << shift;
-                }
-            }
+            expect_copies([&](std::byte* dst, const std::byte* src, std::size_t bytes) {
+                kernels::copy_bytes(dst, src, bytes, stores);
+                kernels::fence_streams();
+            });
         }
     });
 }
+
+// Also where they are not quick, and so not taken.
+TEST(Copy, ByStringsTakesAnyLengthAndAlignment) { expect_copies(kernels::copy_string); }
 
 TEST(Reduce, GivesTheSameBitsHoweverItStores) {
     std::vector<float> a(5003), b(a.size()), expected(a.size()), found(a.size() + 3);

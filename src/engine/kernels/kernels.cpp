@@ -7,13 +7,11 @@
 #include <cstring>
 #include <vector>
 
-#if defined(__x86_64__)
-#include <cpuid.h>
-#endif
 #include <hwy/cache_control.h>
 
 #include "engine/kernels/codec.hpp"
 #include "engine/kernels/scalar.hpp"
+#include "engine/kernels/strings.hpp"
 
 // Targets whose extra instructions are of no use here would only cost time to compile.
 #define HWY_DISABLED_TARGETS (HWY_SSSE3 | HWY_AVX3_DL)
@@ -132,34 +130,6 @@ void stream_bytes(void* dst, const void* src, std::size_t bytes) {
     HWY_DYNAMIC_DISPATCH(StreamBytes)
     (static_cast<std::uint8_t*>(dst), static_cast<const std::uint8_t*>(src), bytes);
 }
-
-#if defined(__x86_64__)
-
-// Whether a string instruction stores whole lines without fetching them first, at no other cost. It
-// saves what a vector's store waits for: a line's content, which another core or a further cache
-// has. Of AMD's processors those since Zen 5 do; before them it is no quicker than the loop, and
-// many times as slow where the two memories are aligned differently.
-bool has_quick_strings() {
-    static const bool has = [] {
-        constexpr unsigned kZen5 = 0x1a;
-        unsigned eax = 0, ebx = 0, ecx = 0, edx = 0;
-        if (__get_cpuid(0, &eax, &ebx, &ecx, &edx) == 0 || ebx != signature_AMD_ebx) return false;
-        if (__get_cpuid(1, &eax, &ebx, &ecx, &edx) == 0) return false;
-        return (eax >> 8 & 0xf) + (eax >> 20 & 0xff) >= kZen5;
-    }();
-    return has;
-}
-
-void copy_string(void* dst, const void* src, std::size_t bytes) {
-    asm volatile("rep movsb" : "+D"(dst), "+S"(src), "+c"(bytes) : : "memory");
-}
-
-#else
-
-bool has_quick_strings() { return false; }
-void copy_string(void* dst, const void* src, std::size_t bytes) { std::memcpy(dst, src, bytes); }
-
-#endif
 
 // A string instruction takes some time to begin.
 bool is_for_string(std::size_t bytes, Stores stores) {
