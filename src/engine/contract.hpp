@@ -127,8 +127,11 @@ Driven drive(Core& core, S& supplier) {
                 case Opcode::wait_flag:
                     if (!core.can_pass(op)) {
                         if (core.turn_to_lane()) continue;
-                        if (!supplier.wait(core)) return Driven::set_aside;
-                        continue;
+                        if (supplier.wait(core)) continue;
+                        // Another thread may go on with the core, and its fences order only its own
+                        // stores.
+                        core.finish_streams();
+                        return Driven::set_aside;
                     }
                     if (op.code == Opcode::wait) {
                         supplier.heard(op, core.address(op.dst));

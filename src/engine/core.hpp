@@ -99,6 +99,8 @@ public:
         }
     }
     void go_on() { ++next_; }
+    // Whether something was stored that no store of this thread is ordered after.
+    bool is_streaming() const { return has_streamed_; }
     // All that was stored is on its way to where others see it.
     void finish_streams() {
         if (has_streamed_) [[unlikely]]

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cassert>
 #include <chrono>
 #include <utility>
 
@@ -169,6 +170,7 @@ bool Crew::carry(std::size_t number) try {
         return true;
     }
     const bool moved = core.position() != before;
+    assert(!core.is_streaming());
     states_[number].state.store(CoreState::free, std::memory_order_release);
     return moved;
 } catch (...) {

@@ -51,6 +51,14 @@ struct Stepwise : Counting {
     std::vector<std::size_t> begun;
 };
 
+struct Streaming : Counting {
+    bool wait(const Core& core) {
+        was_streaming = core.is_streaming();
+        return false;
+    }
+    bool was_streaming = false;
+};
+
 // Plays the other rank.
 struct Peer : Counting {
     void fetch(std::byte* to, int rank, std::uint64_t offset, std::uint64_t bytes) {
@@ -162,6 +170,21 @@ TEST_F(Waits, DriveGoesOnToWhatHasToWait) {
         EXPECT_EQ(supplier.rangs, 2u);
         EXPECT_THAT(supplier.passed, testing::ElementsAre(cell(0), cell(1)));
     }
+}
+
+// Whoever goes on with it may be another thread.
+TEST_F(Waits, NothingThatIsSetAsideHasStoresToFence) {
+    const Range sum{kOutput, 0, 0, 8};
+    start(writer(Element::i64)
+              .emit(Reduce{ReduceOp::sum, Element::i32, sum, {{kInput, 0, 0, 8}, sum}})
+              .wait(0, {1, 0})
+              .finish());
+    tape_.ops[0].stores = kernels::Stores::bypass;
+    Streaming supplier;
+    EXPECT_EQ(drive(core_, supplier), Driven::set_aside);
+    EXPECT_TRUE(supplier.was_streaming);
+    EXPECT_FALSE(core_.is_streaming());
+    EXPECT_THAT(output_, testing::ElementsAre(10, 11));
 }
 
 // One instruction at a time, and the end is a step of its own.
