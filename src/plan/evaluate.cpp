@@ -234,8 +234,8 @@ AffineInteger Evaluator::combine_relative(Span span, BinaryOp op, const AffineIn
     return result;
 }
 
+// Nothing but the remainder can be taken of it, which then knows its step.
 AffineInteger Evaluator::quotient(Span span, const AffineInteger& a, std::int64_t by) {
-    if (a.step != 0) periods_.end();
     const std::int64_t divisor = checked(span, BinaryOp::mul, a.divisor, by);
     require_length(span, static_cast<std::uint64_t>(divisor));
     AffineInteger result = a;

@@ -20,7 +20,8 @@ namespace draft_test {
 // and remainders that change their minds on the way.
 class RandomKernel {
 public:
-    explicit RandomKernel(std::uint64_t seed) : random_(seed) {}
+    explicit RandomKernel(std::uint64_t seed)
+        : random_(seed), rarity_(static_cast<Rarity>(seed % 8)) {}
 
     std::string text() {
         std::string body = statements(2, {});
@@ -28,12 +29,16 @@ public:
         body += statements(1, {});
         if (below(2)) body += loop("i2", fmt::format("{}", below(3)), "m");
         return "kernel k(x: in f32[4096], y: inout f32[4096], w: window f32[4096], "
-               "sig: window i64[64], m: index) {\n" +
-               body + "advance sig by 9\n}\n";
+               "sig: window i64[64], narrow: window i32[64], m: index) {\n" +
+               body + "advance sig by 9\nadvance narrow by 3\n}\n";
     }
 
 private:
     using Names = std::vector<std::string>;
+
+    // What mostly keeps rounds from being alike: a kernel has one of them, or none.
+    enum class Rarity : std::uint8_t { bits, difference, product, narrow, moving_place, advance };
+    bool may(Rarity rarity) { return rarity == rarity_ && below(3) == 0; }
 
     std::uint64_t below(std::uint64_t end) { return random_() % end; }
 
@@ -53,17 +58,21 @@ private:
         const auto part = [&](std::string_view memory) {
             return fmt::format("{}[{}; {}]", memory, place(names), length);
         };
+        if (may(Rarity::advance)) return fmt::format("advance sig by {}\n", below(4));
         switch (below(names.size() < 3 ? 11 : 8)) {
             case 0: return fmt::format("{} = {}\n", part("y"), part("x"));
             case 1: return fmt::format("put {} = {}\n", part(window(names)), part("x"));
             case 2: return fmt::format("{} = {} + {}\n", part("y"), part("x"), part("w@1"));
             case 3: return fmt::format("{} = {} + {}\n", part("w"), part("w@1"), part("y"));
-            case 4:
-                return fmt::format("notify sig@1[{} % 64] = generation(sig) + {}\n", number(names),
-                                   number(names));
-            case 5:
-                return fmt::format("wait sig[{}] >= generation(sig) + {}\n", number({}),
-                                   number(names));
+            case 4: {
+                const std::string signal = signal_name();
+                return fmt::format("notify {}@1[{} % 64] = {}\n", signal, number(names),
+                                   value(signal, names));
+            }
+            case 5: {
+                const std::string signal = signal_name();
+                return fmt::format("wait {}[{}] >= {}\n", signal, number({}), value(signal, names));
+            }
             case 6: return fmt::format("{} = {} + {}\n", part("y"), part("y"), part("y"));
             case 7: return fmt::format("put {} = {}\n", part("w@0"), part("w"));
             case 8: {
@@ -87,8 +96,25 @@ private:
     std::string window(const Names& names) {
         return below(6) == 0 ? fmt::format("w@({} % 2)", number(names)) : "w@1";
     }
+    std::string signal_name() { return may(Rarity::narrow) ? "narrow" : "sig"; }
+    // Some of those for a narrow cell outgrow it on the way.
+    std::string value(const std::string& signal, const Names& names) {
+        const std::string relative = fmt::format("generation({})", signal);
+        if (may(Rarity::product)) return fmt::format("{} * {}", relative, number(names));
+        const int factor = signal == "narrow" ? 1 << below(28) : 1;
+        return fmt::format("{} + {} * {}", relative, number(names), factor);
+    }
+    // It moves with the generation.
+    std::string moving_place(const Names& names) {
+        const auto either = [&](int a, int b) { return below(2) ? a : b; };
+        return fmt::format("((generation(sig) * {} + {}) / {} % {} / {} * 4 + {} % 4080)",
+                           1 + below(3), number(names), 1 + below(3), either(2, 4), either(1, 2),
+                           number(names));
+    }
+
     // Most are in the memory in every round.
     std::string place(const Names& names) {
+        if (may(Rarity::moving_place)) return moving_place(names);
         if (below(12) == 0) return number(names);
         return fmt::format("{} % {}", number(names), below(3) == 0 ? 80 : 4092);
     }
@@ -100,6 +126,8 @@ private:
             if (which < names.size()) return names[which];
             return which == names.size() ? "m" : fmt::format("{}", below(40));
         }
+        if (may(Rarity::bits)) return bits(inner());
+        if (may(Rarity::difference)) return difference(inner());
         switch (below(9)) {
             case 0: return fmt::format("({} + {})", inner(), inner());
             case 1: return fmt::format("({} - {})", inner(), inner());
@@ -107,13 +135,25 @@ private:
             case 3: return fmt::format("({} % {})", inner(), 1 + below(9));
             case 4: return fmt::format("({} / {})", inner(), 1 + below(9));
             case 5: return fmt::format("min({}, {})", inner(), inner());
-            case 8: return fmt::format("max({}, {})", inner(), inner());
-            case 9: return fmt::format("({} << {})", inner(), below(4));
+            case 6: return fmt::format("max({}, {})", inner(), inner());
             default: return fmt::format("({} * {} + {})", inner(), 4 * below(9), inner());
         }
     }
+    std::string bits(const std::string& number) {
+        switch (below(3)) {
+            case 0: return fmt::format("({} << {})", number, below(4));
+            case 1: return fmt::format("({} >> {})", number, below(4));
+            default: return fmt::format("({} xor {})", number, below(9));
+        }
+    }
+    // A multiple of the number, by way of values relative to a generation.
+    std::string difference(const std::string& number) {
+        return fmt::format("((generation(sig) + {1}) * {0} - generation(sig) * {0})", number,
+                           below(5));
+    }
 
     std::mt19937_64 random_;
+    Rarity rarity_;
     int counters_ = 0;
 };
 
