@@ -7,6 +7,8 @@
 #include <gtest/gtest.h>
 
 #include "peal/error.hpp"
+#include "peal/lower.hpp"
+#include "plan/specialise.hpp"
 
 namespace peal::plan {
 namespace compile_rank_test {
@@ -57,6 +59,44 @@ TEST(CompileRank, GivesThePlanOfEachRank) {
             }
         }
     }
+}
+
+// Among many ranks and in many chunks rounds are repeated; with a source each is carried out.
+TEST(CompileRank, GivesAPlanOfManyRoundsAsWell) {
+    int repeated = 0;
+    for (const CollectiveKind kind : kCollectives) {
+        for (const Recipe& recipe : recipes(kind)) {
+            const Placement placement = offers(kind, recipe.name, Placement::separate)
+                                            ? Placement::separate
+                                            : Placement::in_place;
+            if (!offers(kind, recipe.name, placement)) continue;
+            for (const int nranks : {2, 18}) {
+                const std::uint64_t count =
+                    facts_of(kind).has_blocks() ? 65536U / static_cast<unsigned>(nranks) : 65536U;
+                Collective collective = collective_of(kind, recipe.name, placement, count, nranks);
+                collective.stage_bytes = 1024;
+                if (facts_of(kind).counts_ranks()) {
+                    for (std::int64_t& count : collective.counts) count *= 50;
+                }
+                CompileOptions options;
+                options.lanes = lanes_of(collective);
+                const Bindings bindings = bindings_of(collective);
+                const LoweredKernel with_source(program_of(collective), name(kind));
+                const ir::Program bare = lower(program_of(collective));
+                const ResolvedKernel kernel = resolve(bare, name(kind));
+                for (const int rank : {0, nranks - 1}) {
+                    const Plan expected =
+                        compile_rank(with_source, bindings, rank, nranks, options);
+                    ASSERT_EQ(compile_rank(collective, rank, nranks), without_lines(expected))
+                        << name(kind) << " " << recipe.name << ", rank " << rank << " of "
+                        << nranks;
+                    repeated +=
+                        !specialise(kernel, bindings, rank, nranks, options).repeats.empty();
+                }
+            }
+        }
+    }
+    EXPECT_GE(repeated, 80);
 }
 
 TEST(CompileRank, KnowsFormsApart) {
