@@ -130,6 +130,7 @@ void Facts::learn(const Block& block) {
         if (const auto* definition = as<Let>(stmt)) {
             if (definition->var->type.is_integer()) {
                 definitions_[definition->var->name] = definition->value;
+                values_.clear();
             }
         } else if (const auto* loop = as<ForStmt>(stmt)) {
             bounds_[loop->var->name] = {{polynomial(loop->lo)},
@@ -234,7 +235,11 @@ Polynomial Facts::polynomial(const ExprPtr& expr) const {
     if (const auto* constant = as<IntConst>(expr)) return Polynomial(constant->value);
     if (const auto* var = as<Var>(expr)) {
         const auto it = definitions_.find(var->name);
-        return it == definitions_.end() ? Polynomial::atom(var->name) : polynomial(it->second);
+        if (it == definitions_.end()) return Polynomial::atom(var->name);
+        if (const auto known = values_.find(var->name); known != values_.end()) {
+            return known->second;
+        }
+        return values_.emplace(var->name, polynomial(it->second)).first->second;
     }
     if (const auto* binary = as<Binary>(expr)) return of_binary(*binary);
     if (const auto* unary = as<Unary>(expr)) {
@@ -399,15 +404,22 @@ bool Facts::is_other_rank(const ExprPtr& peer) const {
 }
 
 std::int64_t Facts::constant_bound(const ExprPtr& expr) const {
+    ConstantBounds known;
+    return constant_bound(expr, known);
+}
+
+std::int64_t Facts::constant_bound(const ExprPtr& expr, ConstantBounds& known) const {
     if (const auto* constant = as<IntConst>(expr)) return constant->value;
     if (const auto* var = as<Var>(expr)) {
         const auto it = definitions_.find(var->name);
-        return it == definitions_.end() ? -1 : constant_bound(it->second);
+        if (it == definitions_.end()) return -1;
+        if (const auto found = known.find(var->name); found != known.end()) return found->second;
+        return known.emplace(var->name, constant_bound(it->second, known)).first->second;
     }
     const auto* node = as<Binary>(expr);
     if (!node) return -1;
-    const std::int64_t a = constant_bound(node->lhs);
-    const std::int64_t b = constant_bound(node->rhs);
+    const std::int64_t a = constant_bound(node->lhs, known);
+    const std::int64_t b = constant_bound(node->rhs, known);
     switch (node->op) {
         case BinaryOp::min: return a < 0 ? b : b < 0 ? a : std::min(a, b);
         case BinaryOp::max: return a < 0 || b < 0 ? -1 : std::max(a, b);

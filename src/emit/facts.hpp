@@ -64,6 +64,9 @@ private:
         std::vector<Polynomial> lower, upper;
     };
 
+    // By variable.
+    using ConstantBounds = std::map<std::string, std::int64_t, std::less<>>;
+
     void learn(const ir::Block& block);
     void learn_requirement(const ir::Call& require);
     void learn_condition(const ir::ExprPtr& condition);
@@ -77,11 +80,14 @@ private:
     bool apart(const Polynomial& distance, const Polynomial& a_count, const Polynomial& b_count,
                int splits) const;
     bool is_far(const Polynomial& distance, const Polynomial& count) const;
+    std::int64_t constant_bound(const ir::ExprPtr& expr, ConstantBounds& known) const;
     // Both, if the atom is known to lie between constants.
     std::optional<std::pair<std::int64_t, std::int64_t>> constant_range(
         const std::string& atom) const;
 
     std::map<std::string, ir::ExprPtr, std::less<>> definitions_;
+    // Of definitions, once worked out: one may name another many times.
+    mutable std::map<std::string, Polynomial, std::less<>> values_;
     mutable std::map<std::string, Bounds, std::less<>> bounds_;  // grows as atoms are met
 };
 

@@ -6,6 +6,8 @@
 #include <string>
 #include <vector>
 
+#include <fmt/format.h>
+
 #include "check/call_sequence.hpp"
 #include "peal/collective.hpp"
 #include "peal/compile.hpp"
@@ -471,6 +473,15 @@ TEST_F(Emit, RefusesWhatTheDeviceDoesNotHave) {
         HasSubstr("'t': tables cannot be passed to a kernel of the device"));
     EXPECT_THAT(refusal("kernel k(s: f32, a: in f32[n], b: out f32[n]) { b = a * s }\n"),
                 HasSubstr("'s': a kernel of the device takes integers only"));
+}
+
+// Written out, the last of these numbers has 2 to the 40 terms.
+TEST_F(Emit, TakesNumbersThatDoubleAgainAndAgain) {
+    std::string text = "kernel k(inp: in f32[4], out: out f32[n], m: index) {\n    a0 = m\n";
+    for (int i = 1; i <= 40; ++i) text += fmt::format("    a{} = a{} + a{}\n", i, i - 1, i - 1);
+    text += "    out[a40; 4] = inp\n    out[0; a40] = inp[0; a40]\n}\n";
+    EXPECT_THAT(emit(program(text), "k", Device::a2a3).kernel,
+                HasSubstr("    const int64_t a40 = a39 + a39;\n"));
 }
 
 TEST_F(Emit, RefusesATileThatMayNotFit) {
