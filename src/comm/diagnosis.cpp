@@ -62,17 +62,17 @@ void Diagnosis::refuse() const {
 
 // As far back as a call can have gone unnoticed: every rank has heard from all since then.
 void Diagnosis::expect_same_calls(int rank) const {
-    if (members_.is_far(rank)) ask_other_hosts();
+    if (members_.is_far(rank)) ask_other_host(rank);
     const std::uint64_t end = call_.place.turn.number + 1;
     for (std::uint64_t turn = end - std::min(end, Turns::kMostSlots); turn < end; ++turn) {
         if (report_.called(rank, turn) != report_.called(members_.rank, turn)) tell_mismatch(turn);
     }
 }
 
-// Returns with what they say now: what is under way may be old, so they are asked once more.
-void Diagnosis::ask_other_hosts() const {
+// Returns with what it says now: what is under way may be old, so it is asked once more.
+void Diagnosis::ask_other_host(int rank) const {
     FarRecords& records = *members_.far_records;
-    const auto is_over = [&] { return records.is_over() || has_failed(); };
+    const auto is_over = [&] { return records.is_over(rank) || has_failed(); };
     const Clock::time_point begin = Clock::now();
     for (int answers = 0; answers < 2; ++answers) {
         records.refresh();
@@ -86,7 +86,21 @@ void Diagnosis::ask_other_hosts() const {
     records.refresh();
 }
 
+// The same of all, for a report. Who computes does not answer, and is not waited for.
+void Diagnosis::hear_other_hosts() const {
+    FarRecords* const records = members_.far_records.get();
+    if (records == nullptr) return;
+    const auto is_over = [&] { return records->is_over() || has_failed(); };
+    const Clock::time_point end = from_now(kMoment);
+    for (int answers = 0; answers < 2; ++answers) {
+        records->refresh();
+        members_.wait_until(is_over, end);
+    }
+    records->refresh();
+}
+
 void Diagnosis::tell_mismatch(std::uint64_t turn) const {
+    hear_other_hosts();
     give_up(Fault::wrong, "the ranks made different calls:" + report_.calls_of_all(turn));
 }
 
@@ -97,6 +111,7 @@ void Diagnosis::look_for_members() const {
         const std::optional<Stamp> stamp = report_.called(rank, turn);
         if (stamp && *stamp != call_.stamp) tell_mismatch(turn);
         if (left && !stamp) {
+            hear_other_hosts();
             give_up(Fault::wrong,
                     fmt::format("rank {} has left the communicator while others still call it:{}",
                                 members_.name_of(rank), report_.calls_of_all(turn)));
@@ -229,6 +244,7 @@ void Diagnosis::time_out() const {
     while (!is_told() && Clock::now() < begin + kToAnswer && world_.failed_rank() < 0) {
         members_.wait_until(is_told, shm::from_now(Backoff::kNap));
     }
+    hear_other_hosts();
     give_up(Fault::bound, fmt::format("timeout: rank {} waited too long:{}",
                                       members_.name_of(members_.rank), report_.standings(inquiry)));
 }

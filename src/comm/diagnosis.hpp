@@ -113,7 +113,8 @@ public:
 
 private:
     void look_to_other_hosts() const;
-    void ask_other_hosts() const;
+    void ask_other_host(int rank) const;
+    void hear_other_hosts() const;
     void tell_other_hosts(Fault fault, const std::string& story) const;
     [[noreturn]] void refuse() const;
     [[noreturn]] void fail_by_death(const std::string& where = {}) const;

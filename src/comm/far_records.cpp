@@ -9,6 +9,7 @@ namespace peal::comm {
 FarRecords::FarRecords(hosts::Job& job, std::vector<Mirror> mirrors)
     : job_(job),
       mirrors_(std::move(mirrors)),
+      flights_(mirrors_.size()),
       shown_(mirrors_.size()),
       coming_(std::make_shared<std::vector<Copies>>(mirrors_.size())) {}
 
@@ -28,26 +29,29 @@ CallLog& FarRecords::log(int member) const {
 }
 
 void FarRecords::refresh() {
-    if (!is_over()) return;
-    if (has_asked_) shown_ = *coming_;
-    ask();
+    std::vector<std::size_t> answered;
+    for (std::size_t i = 0; i < mirrors_.size(); ++i) {
+        if (mirrors_[i].member == nullptr || !flights_[i].is_over()) continue;
+        shown_[i] = (*coming_)[i];
+        answered.push_back(i);
+    }
+    ask(answered);
 }
 
 // First whether it has left, then what it called: what it called before it left counts.
-void FarRecords::ask() {
-    has_asked_ = true;
-    const auto get = [&](std::byte* to, const void* mirror, std::uint64_t bytes) {
+void FarRecords::ask(const std::vector<std::size_t>& members) {
+    if (members.empty()) return;
+    const auto get = [&](std::size_t member, std::byte* to, const void* mirror,
+                         std::uint64_t bytes) {
         const auto [memory, offset] = job_.mirrors().find(static_cast<const std::byte*>(mirror));
-        if (memory != nullptr) job_.net().get(flight_, to, *memory, offset, bytes);
+        if (memory != nullptr) job_.net().get(flights_[member], to, *memory, offset, bytes);
     };
-    for (std::size_t i = 0; i < mirrors_.size(); ++i) {
-        Copies& copies = (*coming_)[i];
-        if (mirrors_[i].member) get(copies.member, mirrors_[i].member, sizeof copies.member);
+    for (const std::size_t i : members) {
+        get(i, (*coming_)[i].member, mirrors_[i].member, sizeof(Member));
     }
     job_.net().fence();
-    for (std::size_t i = 0; i < mirrors_.size(); ++i) {
-        Copies& copies = (*coming_)[i];
-        if (mirrors_[i].log) get(copies.log, mirrors_[i].log, sizeof copies.log);
+    for (const std::size_t i : members) {
+        get(i, (*coming_)[i].log, mirrors_[i].log, sizeof(CallLog));
     }
 }
 

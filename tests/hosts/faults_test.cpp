@@ -149,6 +149,60 @@ TEST_F(HostFaults, WhoWaitsTooLongSaysForWhom) {
     EXPECT_EQ(without_sites(outcome.messages[1]), without_sites(outcome.messages[0]));
 }
 
+// A rank that does something else answers nobody of another host. What the others say is heard all
+// the same: here rank 2 gives up when ranks 0 and 3 have looked around often since it was there.
+TEST_F(HostFaults, WhoSleepsHidesNobody) {
+    struct Notes {
+        std::atomic<int> looks[4];
+        std::atomic<bool> is_over;
+    };
+    const shm::test::Shared<Notes> notes;
+    const auto outcome = test::run_on_hosts({2, 2}, [&](Communicator& comm) {
+        const auto looks = [&](int rank) -> std::atomic<int>& { return notes->looks[rank]; };
+        int since = 0;
+        comm.set_watch([&] {
+            looks(comm.rank()).fetch_add(1);
+            if (comm.rank() != 2 || looks(0) == 0 || looks(3) == 0) return;
+            if (since == 0) since = looks(0);
+            if (looks(0) > since + 20) comm.set_timeout(std::chrono::milliseconds(1));
+        });
+        while (comm.rank() == 1 && !notes->is_over) usleep(1000);
+        try {
+            comm.barrier();
+        } catch (...) {
+            notes->is_over = true;
+            throw;
+        }
+    });
+    EXPECT_THAT(without_sites(outcome.messages[2]),
+                testing::AllOf(StartsWith("timeout: rank 2 waited too long:\n"
+                                          "  rank 0: in barrier, or past it\n"
+                                          "  rank 1: has not called yet\n"
+                                          "  rank 2: in barrier (call 0)\n"),
+                               HasSubstr("\n  rank 3: in barrier (call 0)\n")));
+    EXPECT_THAT(outcome.messages, testing::Each(outcome.messages[2]));
+}
+
+TEST_F(HostFaults, WhoLeavesIsSeenBesideWhoSleeps) {
+    const shm::test::Shared<std::atomic<int>> ended;
+    const auto outcome = test::run_on_hosts({2, 2}, [&](Communicator& comm) {
+        comm.barrier();
+        if (comm.rank() == 0) return;
+        while (comm.rank() == 1 && *ended < 2) usleep(1000);
+        try {
+            comm.barrier();
+        } catch (...) {
+            ended->fetch_add(1);
+            throw;
+        }
+    });
+    EXPECT_EQ(outcome.messages[0], "");
+    for (const int rank : {1, 2, 3}) {
+        EXPECT_THAT(outcome.messages[static_cast<std::size_t>(rank)],
+                    StartsWith("rank 0 has left the communicator while others still call it:\n"));
+    }
+}
+
 // Everybody waits for a message of the next, on the own host and on the other.
 TEST_F(HostFaults, ADeadlockOfMessagesNamesAllRanksAndHosts) {
     const auto outcome = test::run_on_hosts({1, 2}, [](Communicator& comm) {
