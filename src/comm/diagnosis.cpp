@@ -16,6 +16,7 @@ namespace peal::comm {
 namespace {
 
 constexpr std::chrono::milliseconds kMoment{200};
+constexpr std::chrono::milliseconds kToHear{1000};  // what happens to other hosts
 
 constexpr char kFailure = 'f';  // the first byte of a letter
 
@@ -194,7 +195,6 @@ void Diagnosis::fail_to_reach(int peer) const {
 
 // Whoever looks after the ranks knows more of it a moment later.
 void Diagnosis::fail_to_reach_host(int rank, const std::string& why) const {
-    constexpr std::chrono::milliseconds kToHear{1000};
     const auto is_told = [this] {
         members_.job->look();
         return has_failed();
@@ -288,13 +288,22 @@ void Diagnosis::fail_by_alarm(const std::string& where) const {
 }
 
 void Diagnosis::fail_by_death(const std::string& where) const {
-    const int dead = world_.failed_rank();
-    const bool has_hosts = members_.job != nullptr && members_.job->spans_hosts();
-    const std::string host =
-        has_hosts ? fmt::format(" on host {}", members_.job->meeting().host_of(dead)) : "";
-    fail(Fault::wrong, fmt::format("rank {}{}{} died; rank {} was in {}", dead,
-                                   report_.of_the_world(), host, members_.name_of(members_.rank),
+    fail(Fault::wrong, fmt::format("{}; rank {} was in {}", story_of_loss(world_.failed_rank()),
+                                   members_.name_of(members_.rank),
                                    where.empty() ? report_.call_at_hand() : where));
+}
+
+// A rank on another host may be there and only out of reach: whoever brings the ranks together
+// knows it, and tells this one a moment later than those that raise the alarm.
+std::string Diagnosis::story_of_loss(int lost) const {
+    const std::string name = fmt::format("rank {}{}", lost, report_.of_the_world());
+    const auto& job = members_.job;
+    if (job == nullptr) return name + " died";
+    const auto story =
+        job->is_far(lost) ? job->loss_heard_of_until(from_now(kToHear)) : job->loss_heard_of();
+    if (story && !story->empty()) return *story;
+    if (!job->spans_hosts()) return name + " died";
+    return fmt::format("{} on host {} died", name, job->meeting().host_of(lost));
 }
 
 void Diagnosis::fail(Fault fault, const std::string& message) const {

@@ -117,6 +117,7 @@ private:
     void hear_other_hosts() const;
     void tell_other_hosts(Fault fault, const std::string& story) const;
     [[noreturn]] void refuse() const;
+    std::string story_of_loss(int lost) const;
     [[noreturn]] void fail_by_death(const std::string& where = {}) const;
     void answer_if_asked() const;
     void look_for_all_members() const;

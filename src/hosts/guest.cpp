@@ -164,9 +164,10 @@ void Guest::look_once() {
         const std::string where = owner_ >= 0 && !hosts_[static_cast<std::size_t>(owner_)].empty()
                                       ? " on " + hosts_[static_cast<std::size_t>(owner_)]
                                       : "";
-        take({News::Kind::died, owner_,
-              link_.is_cut() ? fmt::format("{}{} cannot be reached: {}", who, where, link_.why())
-                             : fmt::format("{}{} died", who, where)});
+        take(link_.is_cut()
+                 ? News{News::Kind::cut, owner_,
+                        fmt::format("{}{} cannot be reached: {}", who, where, link_.why())}
+                 : News{News::Kind::died, owner_, fmt::format("{}{} died", who, where)});
     }
     changed_.notify_all();
 }

@@ -10,7 +10,6 @@
 
 #include "hosts/guest.hpp"
 #include "peal/error.hpp"
-#include "shm/story.hpp"
 #include "shm/timeout.hpp"
 
 namespace peal::hosts {
@@ -178,23 +177,45 @@ bool Job::FarBackoff::pause(Clock::time_point deadline) {
 
 void Job::hear(const Meeting::News& news) {
     shm::World& world = *world_.place.world;
-    if (news.rank < 0 || news.rank >= world.nranks()) {
-        // Nobody is left to say who dies. So nobody may wait for anybody any more.
-        shm::tell_story(world, rank(), news.story);
-        world.raise_alarm(rank());
-    } else if (news.kind == Meeting::News::Kind::left) {
+    const bool is_rank = news.rank >= 0 && news.rank < world.nranks();
+    if (is_rank && news.kind == Meeting::News::Kind::left) {
         if (is_far(news.rank)) world.dismiss(news.rank);
-    } else {
-        // Of its own death no rank tells: whoever looks after it knows more.
-        const bool has_told = news.kind == Meeting::News::Kind::failed && !news.story.empty();
-        if (has_told) shm::tell_story(world, news.rank, news.story);
-        world.raise_alarm(news.rank);
+        return;
     }
+    // Of a mere death whoever looks after the rank knows more.
+    const bool is_death = is_rank && news.kind == Meeting::News::Kind::died;
+    if (!loss_) loss_ = is_death ? "" : news.story;
+    // Without whoever brings the ranks together nobody is left to say who dies. So nobody may wait
+    // for anybody any more.
+    world.raise_alarm(is_rank ? news.rank : somebody_else());
+}
+
+// On another host if there is one: the ranks of this one are still there.
+int Job::somebody_else() const {
+    for (int other = 0; other < meeting_->nranks(); ++other) {
+        if (is_far(other)) return other;
+    }
+    return rank();
 }
 
 void Job::look() {
     const std::lock_guard lock(news_);
     while (const auto news = meeting_->news()) hear(*news);
+}
+
+std::optional<std::string> Job::loss_heard_of() {
+    const std::lock_guard lock(news_);
+    return loss_;
+}
+
+std::optional<std::string> Job::loss_heard_of_until(Clock::time_point end) {
+    for (;;) {
+        look();
+        auto loss = loss_heard_of();
+        if (loss || Clock::now() >= end) return loss;
+        progress();
+        net_->nap(microseconds(1000));
+    }
 }
 
 // All ranks come here. Until then one may be wanted: to take what others put, to give what they

@@ -9,6 +9,7 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -84,6 +85,10 @@ public:
     // Asks what has happened to the others, and passes it on to the ranks of this host: a death
     // raises the alarm.
     void look();
+    // How this rank has heard of the first loss, which may be a moment later than the alarm of this
+    // host: the story, "" of a mere death; nothing if it has not heard.
+    std::optional<std::string> loss_heard_of_until(shm::Clock::time_point end);
+    std::optional<std::string> loss_heard_of();
 
 private:
     // Spins, then sleeps until something comes from elsewhere; for a while only, since ranks of
@@ -103,6 +108,7 @@ private:
     void connect();
     void hand_over(const Net::Letter& letter);
     void hear(const Meeting::News& news);
+    int somebody_else() const;
     void part();
 
     std::unique_ptr<Meeting> meeting_;
@@ -117,6 +123,7 @@ private:
     std::map<std::uint64_t, std::shared_ptr<void>> kept_;
     std::vector<std::shared_ptr<void>> kept_to_the_end_;
     std::mutex news_;
+    std::optional<std::string> loss_;
     std::vector<bool> parts_;  // by rank: it needs nobody's memory any more
 };
 

@@ -26,8 +26,9 @@ public:
     virtual std::vector<std::string> exchange(std::string_view own) = 0;
 
     struct News {
-        enum class Kind { died, failed, left } kind;
-        int rank;  // -1: whoever brings the ranks together is gone
+        // `cut`: it cannot be reached any more, which says nothing of its process.
+        enum class Kind { died, failed, left, cut } kind;
+        int rank;  // -1: whoever brings the ranks together
         std::string story;
     };
     // What has happened to another rank since the last question; never waits.

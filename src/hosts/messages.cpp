@@ -88,7 +88,7 @@ std::string pack(const Message& message) {
 }
 
 std::optional<Message> message_from(std::string_view bytes) {
-    auto parcel = parcel_from(bytes, static_cast<std::uint32_t>(Message::Kind::left));
+    auto parcel = parcel_from(bytes, static_cast<std::uint32_t>(Message::Kind::cut));
     if (!parcel) return std::nullopt;
     return Message{static_cast<Message::Kind>(parcel->kind), parcel->number,
                    std::move(parcel->texts)};

@@ -75,7 +75,8 @@ struct Message {
         leave,     // guest; hub: it may go
         died,
         failed,
-        left,  // hub: news of `rank`, with the story
+        left,
+        cut,  // hub: news of `rank`, with the story
     };
     Kind kind = Kind::ping;
     int rank = -1;

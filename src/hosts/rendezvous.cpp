@@ -276,10 +276,12 @@ void Rendezvous::hand_around() {
 void Rendezvous::lose(Visitor& visitor) {
     const int rank = std::exchange(visitor.rank, -1);
     if (entries_[static_cast<std::size_t>(rank)].presence != Presence::here) return;
-    announce(Meeting::News::Kind::died, rank,
-             visitor.link.is_cut()
-                 ? fmt::format("{} cannot be reached: {}", name_of(rank), visitor.link.why())
-                 : fmt::format("{} died", name_of(rank)));
+    using Kind = Meeting::News::Kind;
+    if (!visitor.link.is_cut()) {
+        return announce(Kind::died, rank, fmt::format("{} died", name_of(rank)));
+    }
+    announce(Kind::cut, rank,
+             fmt::format("{} cannot be reached: {}", name_of(rank), visitor.link.why()));
 }
 
 void Rendezvous::announce(Meeting::News::Kind kind, int rank, std::string story) {

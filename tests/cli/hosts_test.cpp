@@ -13,9 +13,11 @@
 namespace peal::test {
 namespace hosts_test {
 
+using ::testing::AllOf;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::MatchesRegex;
+using ::testing::Not;
 using ::testing::UnorderedElementsAre;
 
 class LaunchOnHosts : public ::testing::Test {
@@ -182,6 +184,52 @@ TEST_F(LaunchOnHosts, APulledCableIsHeardOfOnBothSidesInThreeSeconds) {
                                       i - 4)));
         }
         EXPECT_THAT(ran.out, HasSubstr("cannot be reached"));
+    }
+}
+
+// In the middle of calls every rank gets an error that says who cannot be reached, whether it is
+// the launcher or a rank that brings the ranks together; and none takes itself for dead.
+TEST_F(LaunchOnHosts, APulledCableEndsCallsOnBothSidesInThreeSeconds) {
+    const std::string by_launcher =
+        "\"$peal\" launch -n 4 --hosts a,b --rsh enter-host \"" PEAL_CALLING_RANK "\" {}";
+    const std::string by_environment =
+        "for place in 0a 1a 2b 3b; do PEAL_RANK=${{place%?}} enter-host ${{place#?}} "
+        "'\"" PEAL_CALLING_RANK "\" {}' & done; wait";
+    struct Cut {
+        const std::string& start;
+        const char *calls, *host;
+    };
+    const Cut cuts[] = {{by_launcher, "some", "b"},       {by_launcher, "many", "a"},
+                        {by_launcher, "messages", "a"},   {by_launcher, "waiting", "b"},
+                        {by_environment, "waiting", "a"}, {by_environment, "some", "b"}};
+    for (const Cut& cut : cuts) {
+        const Ran ran = on_hosts(
+            {"a", "b"},
+            fmt::format("mkfifo $PEAL_HOSTS/ready; export PEAL_CUT=/tmp/cut.$$ PEAL_RANKS=4 "
+                        "PEAL_SECRET=$(od -An -N32 -tx1 /dev/urandom | tr -d ' \n'); "
+                        "(test '{}' = launch || export PEAL_RENDEZVOUS=a:7000; {}) "
+                        ">$PEAL_HOSTS/ready 2>/dev/null & "
+                        "exec 3<$PEAL_HOSTS/ready; "
+                        "for i in 1 2 3 4; do read -r line; echo \"$line\"; done <&3 | sort; "
+                        "ip link set to-{} down; : >$PEAL_CUT; grep '^rank' <&3 | sort; "
+                        "rm $PEAL_CUT; wait",
+                        &cut.start == &by_launcher ? "launch" : "",
+                        fmt::format(fmt::runtime(cut.start), cut.calls), cut.host));
+        const std::vector<std::string> lines = lines_of(ran.out);
+        ASSERT_EQ(lines.size(), 8u) << cut.calls << cut.host << ran.out << ran.err;
+        for (int rank = 0; rank < 4; ++rank) {
+            const auto r = static_cast<std::size_t>(rank);
+            EXPECT_EQ(lines[r], fmt::format("rank {} is here", rank));
+            const std::string elsewhere =
+                rank < 2 ? "rank [23] on b" : "(rank [01] on a|the launcher)";
+            EXPECT_THAT(lines[4 + r],
+                        AllOf(MatchesRegex(fmt::format("rank {} heard: {} cannot be reached: "
+                                                       "(Connection timed out|No route to host); "
+                                                       "rank {} was in .*",
+                                                       rank, elsewhere, rank)),
+                              Not(HasSubstr(", late"))))
+                << cut.calls << " " << cut.host;
+        }
     }
 }
 

@@ -8,25 +8,11 @@
 #include <cstdio>
 #include <cstdlib>
 #include <exception>
-#include <filesystem>
 #include <thread>
 
 #include "hosts/local_world.hpp"
 #include "hosts/meeting.hpp"
-
-namespace {
-
-// Seconds; 0 if there is no such file.
-double since_cut() {
-    const char* const path = std::getenv("PEAL_CUT");
-    std::error_code error;
-    const auto then = std::filesystem::last_write_time(path == nullptr ? "" : path, error);
-    if (error) return 0;
-    return std::chrono::duration<double>(std::filesystem::file_time_type::clock::now() - then)
-        .count();
-}
-
-}  // namespace
+#include "hosts/since_cut.hpp"
 
 int main() {
     try {
@@ -43,7 +29,7 @@ int main() {
         for (;;) {
             if (const auto news = meeting->news()) {
                 fmt::print("rank {} heard: {}{}\n", meeting->rank(), news->story,
-                           since_cut() > 3 ? ", late" : "");
+                           peal::test::since_cut() > 3 ? ", late" : "");
                 return 0;
             }
             std::this_thread::sleep_for(std::chrono::milliseconds(5));
