@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "peal/communicator.hpp"
 
+#include <exception>
+
 #include "comm/bootstrap.hpp"
 #include "comm/desk.hpp"
 #include "comm/window.hpp"
@@ -44,7 +46,12 @@ Communicator Communicator::connect() {
 
 Communicator comm::Inside::connect(const std::shared_ptr<hosts::Job>& job) {
     auto member = std::make_shared<WorldMember>(job->world(), job->rank(), job);
-    return {std::move(member), desk_for(bootstrap(job))};
+    try {
+        return {std::move(member), desk_for(bootstrap(job))};
+    } catch (const std::exception& error) {
+        job->fail(error.what());
+        throw;
+    }
 }
 
 int Communicator::fork(int n, const std::function<void(Communicator&)>& body,

@@ -238,6 +238,7 @@ void Guest::time_out(std::unique_lock<std::mutex>& lock, Clock::duration waited)
     say({Kind::who, -1, {}});
     eventfd_write(wake_.get(), 1);
     changed_.wait_for(lock, kLossTimeout, [this] { return missing_ || first_loss_; });
+    if (!missing_) expect_all_well(lock);  // another rank was late first
     std::string who = "the rendezvous does not answer";
     if (missing_) {
         const std::size_t named = std::min(missing_->size(), kMostNamed);
@@ -246,9 +247,12 @@ void Guest::time_out(std::unique_lock<std::mutex>& lock, Clock::duration waited)
                                     missing_->begin() + static_cast<std::ptrdiff_t>(named), ", "));
         if (missing_->size() > named) who += fmt::format(", and {} more", missing_->size() - named);
     }
-    throw Error(Fault::bound,
-                fmt::format("timeout: rank {} waited {:.1f} s for all {} ranks: {}",
-                            invitation_.rank, seconds(waited), invitation_.nranks, who));
+    const std::string story =
+        fmt::format("timeout: rank {} waited {:.1f} s for all {} ranks: {}", invitation_.rank,
+                    seconds(waited), invitation_.nranks, who);
+    lock.unlock();
+    fail(story);
+    throw Error(Fault::bound, story);
 }
 
 std::optional<Meeting::News> Guest::news() {

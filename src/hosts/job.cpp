@@ -21,6 +21,7 @@ using std::chrono::microseconds;
 // Letters about nothing else: where extents are, there is no such offset.
 constexpr std::uint64_t kParting = 0;
 constexpr std::chrono::seconds kToSendTheLast{1};
+constexpr std::chrono::seconds kToHear{1};
 
 // What ranks on different hosts must have in common: how memory is laid out, and the letters.
 constexpr std::string_view kVersion = "peal hosts 1\n";
@@ -40,6 +41,10 @@ Job::Job(std::unique_ptr<Meeting> meeting, LocalWorld world, const OpenNet& open
     : meeting_(std::move(meeting)),
       world_(std::move(world)),
       parts_(static_cast<std::size_t>(meeting_->nranks())) {
+    or_fail(*meeting_, [&] { find_way(open); });
+}
+
+void Job::find_way(const OpenNet& open) {
     int here = 0;
     for (int other = 0; other < meeting_->nranks(); ++other) here += is_far(other) ? 0 : 1;
     this->world()->header().ranks_here.store(here, std::memory_order_relaxed);
@@ -69,6 +74,8 @@ void Job::connect() {
         if (how == shm::Waited::alarm) break;  // the exchange says who
         const std::optional<std::string> why = net_->trouble(other);
         if (how == shm::Waited::ready && !why) continue;
+        // Whoever brings the ranks together knows more of it a moment later.
+        if (why && loss_heard_of_until(Clock::now() + kToHear)) break;
         const std::string what =
             why ? *why
                 : fmt::format("no answer for {:.1f} s",
@@ -78,6 +85,11 @@ void Job::connect() {
                                 name_of(other), what));
     }
     meeting_->exchange("");
+}
+
+void Job::fail(std::string_view story) {
+    has_failed_ = true;
+    meeting_->fail(story);
 }
 
 std::string Job::name_of(int rank) const {
@@ -244,7 +256,7 @@ void Job::part() {
 
 Job::~Job() {
     try {
-        if (net_ != nullptr) part();
+        if (net_ != nullptr && !has_failed_) part();
         meeting_->leave();
     } catch (...) {  // whoever is left over hears it by himself
     }

@@ -82,6 +82,9 @@ public:
         }
     }
 
+    // This rank ends by an error: all are told, and nobody is waited for.
+    void fail(std::string_view story);
+
     // Asks what has happened to the others, and passes it on to the ranks of this host: a death
     // raises the alarm.
     void look();
@@ -105,6 +108,7 @@ private:
         const shm::Clock::time_point start_ = shm::Clock::now();
     };
 
+    void find_way(const OpenNet& open);
     void connect();
     void hand_over(const Net::Letter& letter);
     void hear(const Meeting::News& news);
@@ -124,6 +128,7 @@ private:
     std::vector<std::shared_ptr<void>> kept_to_the_end_;
     std::mutex news_;
     std::optional<std::string> loss_;
+    bool has_failed_ = false;
     std::vector<bool> parts_;  // by rank: it needs nobody's memory any more
 };
 

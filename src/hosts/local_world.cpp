@@ -149,9 +149,7 @@ std::string launchers_mark() {
     return fmt::format(" world {}", status.st_ino);
 }
 
-}  // namespace
-
-LocalWorld find_local_world(Meeting& meeting) {
+LocalWorld found_with_others(Meeting& meeting) {
     const bool has_launcher = std::getenv(shm::kWorldVariable) != nullptr;
     LocalWorld found;
     const std::string own = what_is_shared() + launchers_mark();
@@ -195,6 +193,12 @@ LocalWorld find_local_world(Meeting& meeting) {
     shm::admit_siblings();
     found.place.world->enter(found.place.rank);
     return found;
+}
+
+}  // namespace
+
+LocalWorld find_local_world(Meeting& meeting) {
+    return or_fail(meeting, [&] { return found_with_others(meeting); });
 }
 
 }  // namespace peal::hosts
