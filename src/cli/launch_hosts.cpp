@@ -68,10 +68,6 @@ std::vector<std::string> agent_words(const HostsCommand& command) {
     return words;
 }
 
-bool is_own_loop(const std::string& number) {
-    return number.starts_with("127.") || number == "::1";
-}
-
 // At the first host, under the number that others know it by.
 hosts::Address place_to_meet(const HostsCommand& command) {
     if (!command.rendezvous.empty()) {
@@ -90,7 +86,7 @@ hosts::Address place_to_meet(const HostsCommand& command) {
                                   "the others reach it",
                                   error.what()));
     }
-    if (is_own_loop(number)) {
+    if (hosts::is_own_loop(number)) {
         reject_launch(Fault::usage,
                       fmt::format("'{}' is {} here, where no other host reaches it; say with "
                                   "--rendezvous under which address of that host they do",

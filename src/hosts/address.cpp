@@ -35,16 +35,6 @@ Found look_up(const Address& address, int flags, std::string& why) {
     return {found, freeaddrinfo};
 }
 
-std::uint16_t port_of(int socket) {
-    sockaddr_storage own = {};
-    socklen_t bytes = sizeof own;
-    getsockname(socket, reinterpret_cast<sockaddr*>(&own), &bytes);
-    char port[NI_MAXSERV] = "0";
-    getnameinfo(reinterpret_cast<sockaddr*>(&own), bytes, nullptr, 0, port, sizeof port,
-                NI_NUMERICSERV);
-    return static_cast<std::uint16_t>(std::stoi(port));
-}
-
 Descriptor socket_for(const addrinfo& place) {
     return Descriptor(socket(place.ai_family, place.ai_socktype | SOCK_NONBLOCK | SOCK_CLOEXEC,
                              place.ai_protocol));
@@ -128,9 +118,21 @@ Descriptor listen_at(Address& address) {
         why = std::strerror(errno);
         throw refuse(fault);
     }
-    address.port = port_of(listener.get());
+    address.port = address_of(listener.get()).port;
     return listener;
 }
+
+Address address_of(int listener) {
+    sockaddr_storage own = {};
+    socklen_t bytes = sizeof own;
+    getsockname(listener, reinterpret_cast<sockaddr*>(&own), &bytes);
+    char host[NI_MAXHOST] = "", port[NI_MAXSERV] = "0";
+    getnameinfo(reinterpret_cast<sockaddr*>(&own), bytes, host, sizeof host, port, sizeof port,
+                NI_NUMERICHOST | NI_NUMERICSERV);
+    return {host, static_cast<std::uint16_t>(std::stoi(port))};
+}
+
+bool is_own_loop(std::string_view number) { return number.starts_with("127.") || number == "::1"; }
 
 Descriptor connect_to(const Address& address, std::chrono::steady_clock::time_point deadline) {
     std::string why;

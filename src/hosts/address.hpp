@@ -30,6 +30,11 @@ std::string number_of(const std::string& host);
 // Error(resource).
 base::Descriptor listen_at(Address& address);
 
+// Where it listens, in numbers.
+Address address_of(int listener);
+// Of a number of a host: whether every machine means itself by it.
+bool is_own_loop(std::string_view number);
+
 // Nothing, with errno, if nobody answers until then; a name that nobody knows yet, too.
 base::Descriptor connect_to(const Address& address, std::chrono::steady_clock::time_point deadline);
 

@@ -232,6 +232,15 @@ std::vector<std::string> Guest::exchange(std::string_view own) {
     return *std::exchange(texts_, std::nullopt);
 }
 
+// A host's own name may mean its loop there, which nobody else would find out.
+std::string Guest::where_hub_listens() const {
+    const auto has_not_come = [](const std::string& who) { return who.ends_with("has not come"); };
+    if (!hub_ || !std::any_of(missing_->begin(), missing_->end(), has_not_come)) return "";
+    const Address address = hub_->address();
+    return fmt::format("; rank {} listens at {}{}", invitation_.rank, address.text(),
+                       is_own_loop(address.host) ? ", where no other host reaches it" : "");
+}
+
 void Guest::time_out(std::unique_lock<std::mutex>& lock, Clock::duration waited) {
     constexpr std::size_t kMostNamed = 8;
     missing_.reset();
@@ -246,6 +255,7 @@ void Guest::time_out(std::unique_lock<std::mutex>& lock, Clock::duration waited)
                           fmt::join(missing_->begin(),
                                     missing_->begin() + static_cast<std::ptrdiff_t>(named), ", "));
         if (missing_->size() > named) who += fmt::format(", and {} more", missing_->size() - named);
+        who += where_hub_listens();
     }
     const std::string story =
         fmt::format("timeout: rank {} waited {:.1f} s for all {} ranks: {}", invitation_.rank,

@@ -69,6 +69,7 @@ private:
     void say(const Message& message);
     bool say_and_wait(Kind kind, std::vector<std::string> texts);
     void expect_all_well(std::unique_lock<std::mutex>& lock) const;
+    std::string where_hub_listens() const;
     [[noreturn]] void time_out(std::unique_lock<std::mutex>& lock, Clock::duration waited);
 
     const Invitation invitation_;

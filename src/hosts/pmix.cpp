@@ -101,15 +101,17 @@ private:
     pmix_status_t status_ = PMIX_ERROR;
 };
 
-// Of this machine, for others: the first interface that is up and not its own loop.
+// Of this machine, for others: the first interface that is up, has a cable, and is not its own
+// loop.
 std::string outward_address() {
     ifaddrs* all = nullptr;
     if (getifaddrs(&all) != 0) return "";
     const std::unique_ptr<ifaddrs, decltype(&freeifaddrs)> keeper(all, freeifaddrs);
     for (const int family : {AF_INET, AF_INET6}) {
         for (const ifaddrs* one = all; one != nullptr; one = one->ifa_next) {
+            constexpr unsigned kUsable = IFF_UP | IFF_RUNNING;
             const bool fits = one->ifa_addr != nullptr && one->ifa_addr->sa_family == family &&
-                              (one->ifa_flags & IFF_UP) != 0 &&
+                              (one->ifa_flags & kUsable) == kUsable &&
                               (one->ifa_flags & IFF_LOOPBACK) == 0;
             if (!fits) continue;
             const socklen_t bytes = family == AF_INET ? sizeof(sockaddr_in) : sizeof(sockaddr_in6);

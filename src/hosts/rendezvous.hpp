@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "base/descriptor.hpp"
+#include "hosts/address.hpp"
 #include "hosts/link.hpp"
 #include "hosts/meeting.hpp"
 #include "hosts/messages.hpp"
@@ -37,6 +38,9 @@ public:
     ~Rendezvous();
     Rendezvous(const Rendezvous&) = delete;
     Rendezvous& operator=(const Rendezvous&) = delete;
+
+    // Where it listens.
+    Address address() const { return address_of(listener_.get()); }
 
     // Returns when every rank that has come has gone, and those that have not are late.
     void see_off(std::chrono::steady_clock::time_point late);
