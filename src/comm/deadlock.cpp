@@ -93,8 +93,8 @@ void Diagnosis::answer_first_member() const {
     Member& self = all.self();
     const std::uint32_t question = all.record_of(0).question.load(std::memory_order_acquire);
     const std::uint64_t standstill = self.standstills.load(std::memory_order_relaxed);
-    const std::uint64_t answer = std::uint64_t{question} << 32 | (standstill & kLowHalf);
-    if (question == 0 || self.answer.load(std::memory_order_relaxed) == answer) return;
+    // A question is answered once: who goes on afterwards makes the first member ask another.
+    if (self.answer.load(std::memory_order_relaxed) >> 32 == question) return;
     if (standstill % 2 == 0 || !is_stuck()) return;
     if (!under_way_.told || under_way_.told->standstill != standstill) {
         under_way_.told = UnderWay::Told{standstill, {}};
@@ -104,8 +104,18 @@ void Diagnosis::answer_first_member() const {
         }
         put(self.standing, report_.standing() + under_way_.standings(call_));
     }
-    if (!under_way_.told->flushed.is_over()) return;
+    if (!under_way_.told->flushed.is_over() || !reaches_all()) return;
+    const std::uint64_t answer = std::uint64_t{question} << 32 | (standstill & kLowHalf);
     self.answer.store(answer, std::memory_order_release);  // pairs with have_all_answered()
+}
+
+// What was on its way to who cannot be reached is over, too, and has not arrived.
+bool Diagnosis::reaches_all() const {
+    const Members& all = members_.all();
+    for (int member = 0; member < all.nranks(); ++member) {
+        if (all.is_far(member) && all.job->net().trouble(all.in_world(member))) return false;
+    }
+    return true;
 }
 
 void Diagnosis::ask_all_members() const {

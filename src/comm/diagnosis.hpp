@@ -130,6 +130,7 @@ private:
     std::optional<std::vector<std::uint64_t>> all_standing() const;
     void look_for_deadlock() const;
     void answer_first_member() const;
+    bool reaches_all() const;
     bool have_all_answered() const;
     void ask_all_members() const;
     void look_for_deadlock_between_hosts() const;

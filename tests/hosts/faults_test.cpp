@@ -257,19 +257,20 @@ TEST_F(HostFaults, ALateRankIsNoDeadlock) {
     EXPECT_TRUE(outcome.is_well()) << outcome.text();
 }
 
-// What rank 1 has sent to rank 2 is on its way when all stand still and say so.
+// What rank 1 has sent to rank 2 is on its way when all stand still and say so. When it has come,
+// and rank 1 can say that it has nothing on its way, rank 2 is busy: what it said before is what
+// rank 0 knows of it.
 TEST_F(HostFaults, AMessageOnItsWayIsNoDeadlock) {
-    const auto outcome = test::run_on_hosts({2, 1},
-                                            [](Communicator& comm) {
-                                                int token = 0;
-                                                for (int round = 0; round < 2; ++round) {
-                                                    if (comm.rank() == 1) comm.send(token, 2);
-                                                    comm.recv(token, (comm.rank() + 2) % 3);
-                                                    if (comm.rank() != 1)
-                                                        comm.send(token, (comm.rank() + 1) % 3);
-                                                }
-                                            },
-                                            {1, 2});
+    const auto pass_on = [](Communicator& comm) {
+        int token = 0;
+        for (int round = 0; round < 2; ++round) {
+            if (comm.rank() == 1) comm.send(token, 2);
+            comm.recv(token, (comm.rank() + 2) % 3);
+            if (comm.rank() == 2) usleep(100'000);
+            if (comm.rank() != 1) comm.send(token, (comm.rank() + 1) % 3);
+        }
+    };
+    const auto outcome = test::run_on_hosts({2, 1}, pass_on, {1, 2});
     EXPECT_TRUE(outcome.is_well()) << outcome.text();
 }
 

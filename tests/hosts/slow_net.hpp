@@ -110,7 +110,8 @@ private:
     }
     void later(std::function<void()> send) {
         const std::lock_guard lock(mutex_);
-        waiting_.push_back({Clock::now() + kDelay, std::move(send)});
+        const auto due = waiting_.empty() ? Clock::now() + kDelay : waiting_.back().due;
+        waiting_.push_back({due, std::move(send)});
     }
     void send_until(Clock::time_point time) {
         const std::lock_guard lock(mutex_);
