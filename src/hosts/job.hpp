@@ -27,7 +27,9 @@ public:
     // All ranks must call. Throws what Meeting::exchange() and open_net() throw, and Error(usage)
     // when a rank runs another version.
     using OpenNet = std::function<std::unique_ptr<Net>(int rank)>;
-    Job(std::unique_ptr<Meeting> meeting, LocalWorld world, const OpenNet& open = open_net);
+    Job(
+        std::unique_ptr<Meeting> meeting, LocalWorld world,
+        const OpenNet& open = [](int rank) { return open_net(rank); });
     // Returns when all ranks have left or something has failed: until then they may still need
     // memory of this rank.
     ~Job();

@@ -112,7 +112,8 @@ public:
 };
 
 // The net of this process, which is this rank. Throws Error(usage) if Peal was built without it,
-// Error(resource) if its library is not there or finds no network.
-std::unique_ptr<Net> open_net(int rank);
+// Error(resource) if its library is not there or finds no network. `is_direct`: whatever carries it
+// is treated as an adapter that reaches memory by itself.
+std::unique_ptr<Net> open_net(int rank, bool is_direct = false);
 
 }  // namespace peal::hosts

@@ -5,7 +5,7 @@
 
 namespace peal::hosts {
 
-std::unique_ptr<Net> open_net(int /*rank*/) {
+std::unique_ptr<Net> open_net(int /*rank*/, bool /*is_direct*/) {
     throw Error(Fault::usage,
                 "cannot reach other hosts: Peal was built without UCX; install it (Debian: "
                 "libucx-dev) and build again");

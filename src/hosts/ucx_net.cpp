@@ -76,7 +76,9 @@ void expect_ok(ucs_status_t status, const char* what) {
                                              ucp().status_string(status)));
 }
 
-UcxNet::UcxNet(int rank) : rank_(rank), worker_(context_) { listen(); }
+UcxNet::UcxNet(int rank, bool is_direct) : rank_(rank), is_direct_(is_direct), worker_(context_) {
+    listen();
+}
 
 // ---------------------------------------------------------------------------- memory
 
@@ -178,7 +180,7 @@ ucp_ep_h UcxNet::endpoint_of(Peer& peer) const {
         note(peer, status);
         return nullptr;
     }
-    peer.is_by_mail = !has_adapter(transports_of(peer.endpoint));
+    peer.is_by_mail = !is_direct_ && !has_adapter(transports_of(peer.endpoint));
     return peer.endpoint;
 }
 
@@ -381,6 +383,8 @@ UcxNet::~UcxNet() {
     for (const ucs_status_ptr_t request : closing) ucp().request_free(request);
 }
 
-std::unique_ptr<Net> open_net(int rank) { return std::make_unique<UcxNet>(rank); }
+std::unique_ptr<Net> open_net(int rank, bool is_direct) {
+    return std::make_unique<UcxNet>(rank, is_direct);
+}
 
 }  // namespace peal::hosts

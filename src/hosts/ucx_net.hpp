@@ -69,7 +69,8 @@ struct Worker {
 
 class UcxNet final : public Net {
 public:
-    explicit UcxNet(int rank);
+    // `is_direct`: nothing but letters goes by mail. Over TCP UCX then has the other process do it.
+    UcxNet(int rank, bool is_direct);
     ~UcxNet() override;
 
     std::string address() const override;
@@ -219,6 +220,7 @@ private:
     }
 
     const int rank_;
+    const bool is_direct_;
     mutable std::mutex mutex_;  // around all that touches the worker
     Context context_;
     Worker worker_;

@@ -21,13 +21,19 @@ using comm::test::task_of;
 
 using Layout = std::vector<int>;  // ranks of each host
 
-class OnHosts : public testing::TestWithParam<Layout> {
+struct Place {
+    Layout ranks;
+    bool is_direct = false;
+};
+
+class OnHosts : public testing::TestWithParam<Place> {
 protected:
     void SetUp() override {
         if (const std::string why = test::why_no_hosts(); !why.empty()) GTEST_SKIP() << why;
     }
     static void run(const std::function<void(Communicator&)>& body) {
-        EXPECT_EQ(test::run_on_hosts(GetParam(), body).text(), "");
+        const test::Wires wires = {.are_direct = GetParam().is_direct};
+        EXPECT_EQ(test::run_on_hosts(GetParam().ranks, body, wires).text(), "");
     }
 };
 
@@ -85,6 +91,8 @@ TEST_P(OnHosts, RandomSequencesOfCalls) {
 
 // Whoever is through with a call does something else, and nobody's call waits for that.
 TEST_P(OnHosts, ACallNeedsNobodyWhoIsThroughWithIt) {
+    if (GetParam().is_direct)
+        GTEST_SKIP() << "over TCP UCX needs the other rank for each operation";
     struct Ended {
         std::atomic<int> calls = 0;
     };
@@ -275,7 +283,7 @@ TEST_P(OnHosts, AddingToWhatIsElsewhereIsRefused) {
         } catch (const Error& error) {
             told = error.what();
         }
-        const bool is_elsewhere = comm.rank() >= GetParam().front();
+        const bool is_elsewhere = comm.rank() >= GetParam().ranks.front();
         const std::string expected =
             "gather: it accumulates in 'data' of rank 0, which is on another host; there, let each "
             "rank put its part into a place of its own and reduce them";
@@ -283,15 +291,23 @@ TEST_P(OnHosts, AddingToWhatIsElsewhereIsRefused) {
     });
 }
 
-std::string name_of(const testing::TestParamInfo<Layout>& info) {
+std::string name_of(const testing::TestParamInfo<Place>& info) {
     std::string name;
-    for (const int ranks : info.param) name += (name.empty() ? "" : "_") + std::to_string(ranks);
+    for (const int ranks : info.param.ranks) {
+        name += (name.empty() ? "" : "_") + std::to_string(ranks);
+    }
     return name;
 }
 
 INSTANTIATE_TEST_SUITE_P(Hosts, OnHosts,
-                         testing::Values(Layout{1, 1}, Layout{2, 2}, Layout{3, 1}, Layout{1, 1, 2},
-                                         Layout{2, 2, 2, 2}),
+                         testing::Values(Place{{1, 1}}, Place{{2, 2}}, Place{{3, 1}},
+                                         Place{{1, 1, 2}}, Place{{2, 2, 2, 2}}),
+                         name_of);
+
+// What an adapter is asked to do, in its order, is done by UCX in the progress of the other rank.
+INSTANTIATE_TEST_SUITE_P(Direct, OnHosts,
+                         testing::Values(Place{{1, 1}, true}, Place{{2, 2}, true},
+                                         Place{{1, 1, 2}, true}),
                          name_of);
 
 }  // namespace communicator_test

@@ -102,7 +102,7 @@ private:
 struct Layout {
     std::vector<int> host_ids;                        // by rank
     std::vector<std::shared_ptr<shm::World>> worlds;  // by host
-    SlowLink slow;
+    Wires wires;
 };
 
 int run_rank(Table& table, const Layout& layout, int rank,
@@ -116,8 +116,9 @@ int run_rank(Table& table, const Layout& layout, int rank,
         world->enter(rank);
         auto meeting = std::make_unique<TableMeeting>(table, rank, layout.host_ids);
         const auto open = [&](int self) -> std::unique_ptr<Net> {
-            if (self != layout.slow.from) return open_net(self);
-            return std::make_unique<SlowNet>(open_net(self), layout.slow.to);
+            auto net = open_net(self, layout.wires.are_direct);
+            if (self != layout.wires.slow_from) return net;
+            return std::make_unique<SlowNet>(std::move(net), layout.wires.slow_to);
         };
         auto job = std::make_shared<Job>(std::move(meeting),
                                          LocalWorld{{world, rank}, layout.host_ids}, open);
@@ -172,13 +173,13 @@ std::string HostsOutcome::text() const {
 }
 
 HostsOutcome run_on_hosts(const std::vector<int>& ranks_of_hosts,
-                          const std::function<void(Communicator&)>& body, SlowLink slow) {
+                          const std::function<void(Communicator&)>& body, Wires wires) {
     const int nranks = std::accumulate(ranks_of_hosts.begin(), ranks_of_hosts.end(), 0);
     void* const memory =
         mmap(nullptr, sizeof(Table), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     auto& table = *new (memory) Table;
     Layout layout;
-    layout.slow = slow;
+    layout.wires = wires;
     for (std::size_t host = 0; host < ranks_of_hosts.size(); ++host) {
         layout.worlds.push_back(shm::World::create(nranks));
         layout.host_ids.insert(layout.host_ids.end(),

@@ -19,14 +19,16 @@ struct HostsOutcome {
     std::string text() const;
 };
 
-// The way from one rank to another that is slow; unless said, none is.
-struct SlowLink {
-    int from = -1, to = -1;
+// The way from one rank to another that is slow; unless said, none is. And whether the loopback is
+// treated as an adapter that reaches memory by itself.
+struct Wires {
+    int slow_from = -1, slow_to = -1;
+    bool are_direct = false;
 };
 
 // Ranks are numbered host by host. A rank that throws is asked no more, and leaves.
 HostsOutcome run_on_hosts(const std::vector<int>& ranks_of_hosts,
-                          const std::function<void(Communicator&)>& body, SlowLink slow = {});
+                          const std::function<void(Communicator&)>& body, Wires wires = {});
 
 // Why hosts cannot be tried here; "" if they can.
 std::string why_no_hosts();
