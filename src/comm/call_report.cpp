@@ -31,6 +31,15 @@ bool CallReport::has_left(const Members& members, int rank) const {
            members.record_of(rank).has_left.load(std::memory_order_acquire);
 }
 
+// A rank of the communicator.
+std::string CallReport::named(int rank) const {
+    const Members& all = members_.all();
+    if (!all.span_hosts()) return fmt::format("rank {}", rank);
+    return fmt::format("rank {} on host {}", rank, all.job->meeting().host_of(all.in_world(rank)));
+}
+
+std::string CallReport::name_of(int member) const { return named(members_.name_of(member)); }
+
 // `rank` has called in that turn. Its site is read after its turn, as called() says.
 std::string CallReport::call_of(int rank, std::uint64_t turn) const {
     const LogEntry& entry = members_.log_of(rank).entries[turn % CallLog::kEntries];
@@ -47,7 +56,7 @@ std::string CallReport::calls_of_all(std::uint64_t turn) const {
         const bool has_called = called(rank, turn).has_value();
         const bool left = has_left(rank);
         text +=
-            fmt::format("\n  rank {}: {}", members_.name_of(rank),
+            fmt::format("\n  {}: {}", name_of(rank),
                         has_called ? call_of(rank, turn) : (left ? "left" : "has not called yet"));
     }
     return text;
@@ -59,7 +68,7 @@ std::string CallReport::standings(std::uint32_t inquiry) const {
     std::string text;
     for (int rank = 0; rank < all.nranks(); ++rank) {
         const auto told = answer_of(*members_.world, all.in_world(rank), inquiry);
-        text += fmt::format("\n  rank {}: {}", rank, told ? *told : known_of(rank));
+        text += fmt::format("\n  {}: {}", named(rank), told ? *told : known_of(rank));
     }
     return text;
 }
@@ -176,9 +185,7 @@ std::string CallReport::standings_on_hosts() const {
     const Members& all = members_.all();
     std::string text;
     for (int rank = 0; rank < all.nranks(); ++rank) {
-        text += fmt::format("\n  rank {} on host {}: {}", rank,
-                            all.job->meeting().host_of(all.in_world(rank)),
-                            shm::text_of(all.record_of(rank).standing));
+        text += fmt::format("\n  {}: {}", named(rank), shm::text_of(all.record_of(rank).standing));
     }
     return text;
 }

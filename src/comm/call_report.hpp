@@ -29,6 +29,9 @@ public:
 
     // ---- texts
 
+    // "rank 1", of a member by its rank in the communicator; "rank 1 on host b" where these are on
+    // several.
+    std::string name_of(int member) const;
     // "send of 4 f32 to rank 1", for the call of a member.
     std::string text_of(const Stamp& stamp, int member) const;
     // What each has called in that turn, a line for each.
@@ -46,6 +49,7 @@ public:
     std::string_view of_the_world() const;
 
 private:
+    std::string named(int rank) const;
     std::string call_of(int rank, std::uint64_t turn) const;
     std::string known_of(int rank) const;
     std::string own_call() const;

@@ -114,8 +114,8 @@ void Diagnosis::look_for_members() const {
         if (left && !stamp) {
             hear_other_hosts();
             give_up(Fault::wrong,
-                    fmt::format("rank {} has left the communicator while others still call it:{}",
-                                members_.name_of(rank), report_.calls_of_all(turn)));
+                    fmt::format("{} has left the communicator while others still call it:{}",
+                                report_.name_of(rank), report_.calls_of_all(turn)));
         }
     }
 }
@@ -149,7 +149,7 @@ void Diagnosis::look_to_other_hosts() const {
 void Diagnosis::look_for_far(int member, Clock::time_point wait_began) const {
     members_.job->look();
     look_to_other_hosts();
-    const std::string name = members_.job->name_of(members_.in_world(member));
+    const std::string name = report_.name_of(member);
     if (report_.has_left(member)) {
         give_up(Fault::wrong, fmt::format("{} has left the communicator while rank {} still calls "
                                           "it",

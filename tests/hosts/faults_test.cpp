@@ -11,6 +11,8 @@
 #include <chrono>
 #include <vector>
 
+#include <fmt/format.h>
+
 #include "comm/outcomes.hpp"
 #include "hosts/several_hosts.hpp"
 #include "peal/program.hpp"
@@ -96,11 +98,13 @@ TEST_F(HostFaults, ARankThatHasLeftIsNamed) {
     EXPECT_EQ(outcome.messages[2], "");
     for (const int rank : {0, 1}) {
         // Who noticed first may not have heard of all others' calls yet.
-        EXPECT_THAT(without_sites(outcome.messages[static_cast<std::size_t>(rank)]),
-                    MatchesRegex("rank 2 has left the communicator while others still call it:\n"
-                                 "  rank 0: (barrier|has not called yet)\n"
-                                 "  rank 1: (barrier|has not called yet)\n"
-                                 "  rank 2: left"));
+        EXPECT_THAT(
+            without_sites(outcome.messages[static_cast<std::size_t>(rank)]),
+            MatchesRegex("rank 2 on host h1 has left the communicator while others still call "
+                         "it:\n"
+                         "  rank 0 on host h0: (barrier|has not called yet)\n"
+                         "  rank 1 on host h1: (barrier|has not called yet)\n"
+                         "  rank 2 on host h1: left"));
     }
 }
 
@@ -112,10 +116,32 @@ TEST_F(HostFaults, RanksThatMakeDifferentCallsAreTold) {
     for (const std::string& message : outcome.messages) {
         EXPECT_EQ(without_sites(message),
                   "the ranks made different calls:\n"
-                  "  rank 0: allreduce of 3 f32, sum\n"
-                  "  rank 1: allreduce of 4 f32, sum\n"
-                  "  rank 2: allreduce of 4 f32, sum");
+                  "  rank 0 on host h0: allreduce of 3 f32, sum\n"
+                  "  rank 1 on host h1: allreduce of 4 f32, sum\n"
+                  "  rank 2 on host h1: allreduce of 4 f32, sum");
     }
+}
+
+// One kernel, but of another program on one host: an older file, for example.
+TEST_F(HostFaults, AKernelThatIsAnotherOnOneHostIsRefused) {
+    const auto outcome = test::run_on_hosts({2, 1}, [](Communicator& comm) {
+        const auto source = std::make_shared<const Source>(
+            "ring.peal",
+            fmt::format("kernel ring(sig: window i32[nranks]) {{\n"
+                        "    notify sig[0]@((rank + 1) % nranks) = generation(sig) + {0}\n"
+                        "    wait sig[0] >= generation(sig) + {0}\n"
+                        "    advance sig by {0}\n}}\n",
+                        comm.rank() < 2 ? 1 : 2));
+        const Kernel kernel = comm.kernel(parse(source), "ring", {});
+        const auto signal = comm.signals(static_cast<std::uint64_t>(comm.nranks()));
+        comm.run(kernel, signal);
+    });
+    EXPECT_THAT(without_sites(outcome.messages[2]),
+                MatchesRegex("the ranks made different calls:\n"
+                             "  rank 0 on host h0: kernel [0-9a-f]+ in window 1\n"
+                             "  rank 1 on host h0: kernel [0-9a-f]+ in window 1\n"
+                             "  rank 2 on host h1: kernel [0-9a-f]+ in window 1"));
+    EXPECT_THAT(outcome.messages, testing::Each(outcome.messages[2]));
 }
 
 TEST_F(HostFaults, WhoWaitsTooLongSaysForWhom) {
@@ -143,9 +169,11 @@ TEST_F(HostFaults, WhoWaitsTooLongSaysForWhom) {
             throw;
         }
     });
+    EXPECT_THAT(
+        without_sites(outcome.messages[0]),
+        StartsWith("timeout: rank 0 waited too long:\n  rank 0 on host h0: in barrier (call 1)"));
     EXPECT_THAT(without_sites(outcome.messages[0]),
-                StartsWith("timeout: rank 0 waited too long:\n  rank 0: in barrier (call 1)"));
-    EXPECT_THAT(without_sites(outcome.messages[0]), HasSubstr("\n  rank 1: has not called yet"));
+                HasSubstr("\n  rank 1 on host h1: has not called yet"));
     EXPECT_EQ(without_sites(outcome.messages[1]), without_sites(outcome.messages[0]));
 }
 
@@ -176,10 +204,10 @@ TEST_F(HostFaults, WhoSleepsHidesNobody) {
     });
     EXPECT_THAT(without_sites(outcome.messages[2]),
                 testing::AllOf(StartsWith("timeout: rank 2 waited too long:\n"
-                                          "  rank 0: in barrier, or past it\n"
-                                          "  rank 1: has not called yet\n"
-                                          "  rank 2: in barrier (call 0)\n"),
-                               HasSubstr("\n  rank 3: in barrier (call 0)\n")));
+                                          "  rank 0 on host h0: in barrier, or past it\n"
+                                          "  rank 1 on host h0: has not called yet\n"
+                                          "  rank 2 on host h1: in barrier (call 0)\n"),
+                               HasSubstr("\n  rank 3 on host h1: in barrier (call 0)\n")));
     EXPECT_THAT(outcome.messages, testing::Each(outcome.messages[2]));
 }
 
@@ -198,8 +226,10 @@ TEST_F(HostFaults, WhoLeavesIsSeenBesideWhoSleeps) {
     });
     EXPECT_EQ(outcome.messages[0], "");
     for (const int rank : {1, 2, 3}) {
-        EXPECT_THAT(outcome.messages[static_cast<std::size_t>(rank)],
-                    StartsWith("rank 0 has left the communicator while others still call it:\n"));
+        EXPECT_THAT(
+            outcome.messages[static_cast<std::size_t>(rank)],
+            StartsWith("rank 0 on host h0 has left the communicator while others still call "
+                       "it:\n"));
     }
 }
 
