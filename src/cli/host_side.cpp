@@ -123,6 +123,7 @@ private:
         supervisor.on_question([this](const std::string& standing) {
             channel_.say({Kind::standing, -1, {standing}});
         });
+        output.start();
         channel_.start(front, {
                                   [](int signal) { kill(getpid(), signal); },
                                   [&] { ask(*world); },
@@ -131,7 +132,6 @@ private:
                                       kill(getpid(), SIGCHLD);  // the supervisor looks around
                                   },
                               });
-        output.start();
         const shm::JobEnd verdict = supervisor.wait();
         output.finish();
         channel_.say(end_word(*world, verdict));
