@@ -34,8 +34,8 @@ void hold_on_to(int descriptor);
 // ranks would be gone before the launcher could ask them where they stand.
 //
 // From now on this process leaves the terminal's first SIGINT and every SIGQUIT to the launcher,
-// which asks first and then sends SIGINT itself. Signals that come from processes do what they
-// always do, and signals that the program handles stay the program's.
+// which asks first and then sends SIGINT itself. A SIGINT that comes from a process does what it
+// always does, SIGQUIT nothing; signals that the program handles stay the program's.
 void leave_keyboard_to_launcher(std::shared_ptr<World> world, int rank);
 
 }  // namespace peal::shm
