@@ -384,17 +384,15 @@ public:
     PEAL_SAYS_WHY(all_to_all, of_call)
 
     // counts[r*P + d] elements from each rank r to each rank d.
-    void all_to_all_v(ConstMemory input, Memory output, std::span<const std::int64_t> counts,
+    void all_to_all_v(ConstMemory input, Memory output, const Counts& counts,
                       CallSite at = CallSite::here()) {
         run(call::all_to_all_v(input, output, counts), at);
     }
-    Pending start_all_to_all_v(ConstMemory input, Memory output,
-                               std::span<const std::int64_t> counts,
+    Pending start_all_to_all_v(ConstMemory input, Memory output, const Counts& counts,
                                CallSite at = CallSite::here()) {
         return start(call::all_to_all_v(input, output, counts), at);
     }
-    Prepared prepare_all_to_all_v(ConstMemory input, Memory output,
-                                  std::span<const std::int64_t> counts,
+    Prepared prepare_all_to_all_v(ConstMemory input, Memory output, const Counts& counts,
                                   CallSite at = CallSite::here()) {
         return prepare(call::all_to_all_v(input, output, counts), at);
     }
@@ -410,34 +408,30 @@ public:
     PEAL_SAYS_WHY(all_to_all_v, of_call)
 
     // counts[r] elements from each rank r to everybody, in rank order.
-    void allgather_v(ConstMemory input, Memory output, std::span<const std::int64_t> counts,
+    void allgather_v(ConstMemory input, Memory output, const Counts& counts,
                      CallSite at = CallSite::here()) {
         run(call::allgather_v(input, output, counts), at);
     }
-    Pending start_allgather_v(ConstMemory input, Memory output,
-                              std::span<const std::int64_t> counts,
+    Pending start_allgather_v(ConstMemory input, Memory output, const Counts& counts,
                               CallSite at = CallSite::here()) {
         return start(call::allgather_v(input, output, counts), at);
     }
-    Prepared prepare_allgather_v(ConstMemory input, Memory output,
-                                 std::span<const std::int64_t> counts,
+    Prepared prepare_allgather_v(ConstMemory input, Memory output, const Counts& counts,
                                  CallSite at = CallSite::here()) {
         return prepare(call::allgather_v(input, output, counts), at);
     }
     PEAL_SAYS_WHY(allgather_v, of_call)
 
     // counts[r] elements to each rank r: its piece of the combination of all.
-    void reduce_scatter_v(ConstMemory input, Memory output, std::span<const std::int64_t> counts,
+    void reduce_scatter_v(ConstMemory input, Memory output, const Counts& counts,
                           ReduceOp op = ReduceOp::sum, CallSite at = CallSite::here()) {
         run(call::reduce_scatter_v(input, output, counts, op), at);
     }
-    Pending start_reduce_scatter_v(ConstMemory input, Memory output,
-                                   std::span<const std::int64_t> counts,
+    Pending start_reduce_scatter_v(ConstMemory input, Memory output, const Counts& counts,
                                    ReduceOp op = ReduceOp::sum, CallSite at = CallSite::here()) {
         return start(call::reduce_scatter_v(input, output, counts, op), at);
     }
-    Prepared prepare_reduce_scatter_v(ConstMemory input, Memory output,
-                                      std::span<const std::int64_t> counts,
+    Prepared prepare_reduce_scatter_v(ConstMemory input, Memory output, const Counts& counts,
                                       ReduceOp op = ReduceOp::sum, CallSite at = CallSite::here()) {
         return prepare(call::reduce_scatter_v(input, output, counts, op), at);
     }

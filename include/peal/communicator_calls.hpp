@@ -12,10 +12,14 @@
 // this. A form with a Window is in place in the window; all ranks use the same window.
 #pragma once
 
+#include <concepts>
+#include <cstddef>
 #include <cstdint>
+#include <initializer_list>
 #include <ranges>
 #include <span>
 #include <type_traits>
+#include <vector>
 
 #include "peal/collective.hpp"
 #include "peal/element.hpp"
@@ -119,11 +123,40 @@ struct Call {
         {};  // where a table says how much: counts[from * P + to] or counts[rank], on every rank
 };
 
+// A number for each rank, or for each pair: any contiguous range of integers, or a list of them in
+// braces. std::int64_t stay where they are; others, as the int of a program for MPI, are copied.
+class Counts {
+public:
+    Counts() = default;
+    Counts(std::initializer_list<std::int64_t> numbers) : copied_(numbers) {}
+    template <std::ranges::contiguous_range Range>
+    requires std::integral<std::ranges::range_value_t<Range>> Counts(  // NOLINT: it is one
+        const Range& numbers) {
+        if constexpr (std::is_same_v<std::ranges::range_value_t<Range>, std::int64_t>) {
+            given_ = numbers;
+        } else {
+            copied_.assign(std::ranges::begin(numbers), std::ranges::end(numbers));
+        }
+    }
+
+    std::span<const std::int64_t> span() const { return copied_.empty() ? given_ : copied_; }
+    operator std::span<const std::int64_t>() const { return span(); }  // NOLINT: what they are
+    std::size_t size() const { return span().size(); }
+    bool empty() const { return span().empty(); }
+    auto begin() const { return span().begin(); }
+    auto end() const { return span().end(); }
+    std::int64_t operator[](std::size_t index) const { return span()[index]; }
+
+private:
+    std::span<const std::int64_t> given_;
+    std::vector<std::int64_t> copied_;
+};
+
 // What one rank gives to each rank, or gets from each: counts[peer] elements that begin at
 // offsets[peer] of its buffer. Without offsets they are packed in rank order.
 struct Pieces {
-    std::span<const std::int64_t> counts;
-    std::span<const std::int64_t> offsets = {};
+    Counts counts;
+    Counts offsets = {};
 };
 
 // What a rank sends to another, and receives from it. Either may be of length 0.

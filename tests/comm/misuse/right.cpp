@@ -26,5 +26,13 @@ void right(peal::Communicator& comm) try {
     comm.recv(loss, 1);
     comm.start_sendrecv(rank, 1, output, 2).wait();
     comm.exchange({{1, input, output}, {2, rank, all}});
+    std::vector<int> counts = {1, 1};  // as MPI has them
+    const std::vector<std::int64_t> offsets = {0, 1};
+    comm.allgather_v(input, output, counts);
+    comm.allgather_v(input, output, {1, 1});
+    comm.start_reduce_scatter_v(input, output, std::array<long, 2>{1, 1}).wait();
+    comm.prepare_all_to_all_v(input, output, std::vector<unsigned>(4, 1)).run();
+    comm.all_to_all_v(input, output, {counts, offsets}, {counts});
+    comm.all_to_all_v(input, output, peal::Pieces{counts}, peal::Pieces{{1, 1}});
 } catch (const peal::Error&) {
 }
