@@ -105,6 +105,7 @@ struct Declared {
     std::vector<std::string> arguments;  // --arg, in order
     std::string as;                      // --as, or empty
     std::string op;                      // --op
+    std::string device;                  // --device, or empty
     std::vector<std::string> settings;   // --set name=value
 };
 // Throws Error(usage) if the file cannot be read and Error(program) for a line that says anything

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/devices.hpp"
 
+#include <filesystem>
+
 #include <fmt/format.h>
 
 #include "cli/pto_target.hpp"
@@ -10,6 +12,13 @@
 
 namespace peal::cli {
 namespace {
+
+// As its file says.
+std::string device_of_kernel(const std::string& file) {
+    std::string device;
+    if (std::filesystem::is_regular_file(file)) device = pto::declared_in(file).device;
+    return device.empty() ? "a2a3" : device;
+}
 
 // A PTO kernel is written for a device; plans of programs are not.
 std::string device_of(const TargetOptions& options) {
@@ -24,7 +33,7 @@ std::string device_of(const TargetOptions& options) {
         return options.device;
     }
     if (!is_pto_kernel(options.target)) return "host";
-    return on_devices ? simulated : "a2a3";
+    return on_devices ? simulated : device_of_kernel(options.target);
 }
 
 DeviceRules rules_of(const std::string& device) {

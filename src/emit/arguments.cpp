@@ -183,6 +183,7 @@ std::string heading_of(const Frame& frame, pto::Device device, const pto::Declar
     for (const std::string& setting : more.settings) say("--set", setting, "unless said");
     if (!more.as.empty()) say("--as", more.as, "what it computes");
     if (!more.op.empty()) say("--op", more.op, "");
+    if (device != pto::Device::a2a3) say("--device", name(device), "whose rules it keeps");
     return text +
            "\n#include <cstdint>\n\n"
            "#include \"platform_comm/comm_context.h\"\n"

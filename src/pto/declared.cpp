@@ -41,17 +41,18 @@ Declared declared_in(const std::string& path) {
                                     expected, found.empty() ? "the end" : "'" + found + "'"));
         };
         const bool is_list = option == "--arg" || option == "--set";
-        if (!is_list && option != "--as" && option != "--op") {
-            fail("--arg, --as, --op or --set", option);
-        }
+        std::string* const once = option == "--as"       ? &declared.as
+                                  : option == "--op"     ? &declared.op
+                                  : option == "--device" ? &declared.device
+                                                         : nullptr;
+        if (!is_list && once == nullptr) fail("--arg, --as, --device, --op or --set", option);
         if (value.empty()) fail("a value behind " + option, value);
         if (is_list) {
             (option == "--arg" ? declared.arguments : declared.settings).push_back(value);
             continue;
         }
-        std::string& once = option == "--as" ? declared.as : declared.op;
-        if (!once.empty()) fail(fmt::format("one {}, not a second", option), value);
-        once = value;
+        if (!once->empty()) fail(fmt::format("one {}, not a second", option), value);
+        *once = value;
     }
     return declared;
 }

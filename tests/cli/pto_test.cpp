@@ -421,6 +421,16 @@ protected:
     const std::string path_ = file_.path();
 };
 
+// A kernel for a5 needs more than another device has.
+TEST_F(PtoEmitted, SayForWhichDeviceTheyAre) {
+    emitted({"allreduce", "--recipe", "mesh", "--target", "a5"});
+    expect_round_trip("  as allreduce, any order  ");
+    EXPECT_EQ(peal({"check", path_, "-n", "2", "--device", "a5"}).exit_code, 0);
+    const Ran other = peal({"check", path_, "-n", "2", "--device", "a2a3"});
+    EXPECT_EQ(other.exit_code, 1);
+    EXPECT_THAT(other.out, HasSubstr("tile memory"));
+}
+
 TEST_F(PtoEmitted, NeedNoArgumentsOnTheCommandLine) {
     EXPECT_THAT(emitted({"broadcast", "--recipe", "pipeline"}),
                 EndsWith("its arguments, which peal check, run and show read from it: in:f32[n] "

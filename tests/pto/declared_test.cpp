@@ -19,12 +19,14 @@ TEST(PtoDeclared, IsReadLineByLine) {
                                           "  // peal: --arg\tnranks\n"
                                           "// peal: --as allreduce\n"
                                           "// peal: --op max\n"
+                                          "// peal: --device a5\n"
                                           "// peal: --set m=3 unless said\n"
                                           "int x;  // peal: --arg is no line of its own\n");
     const Declared declared = declared_in(path);
     EXPECT_THAT(declared.arguments, ElementsAre("in:f32[n]", "nranks"));
     EXPECT_EQ(declared.as, "allreduce");
     EXPECT_EQ(declared.op, "max");
+    EXPECT_EQ(declared.device, "a5");
     EXPECT_THAT(declared.settings, ElementsAre("m=3"));
     EXPECT_THAT(declared_in(folder.write("plain.cpp", "// peal is a bell\n")).arguments, IsEmpty());
 }
@@ -35,10 +37,12 @@ TEST(PtoDeclared, RefusesOtherLines) {
         const std::string path = folder.write("kernel.cpp", "\n" + line + "\n");
         return error_of(folder, [&] { declared_in(path); });
     };
-    EXPECT_EQ(complaint("// peal: in:f32[n]"),
-              "kernel.cpp:2: '// peal:' expects --arg, --as, --op or --set, found 'in:f32[n]'");
-    EXPECT_EQ(complaint("// peal: "),
-              "kernel.cpp:2: '// peal:' expects --arg, --as, --op or --set, found the end");
+    EXPECT_EQ(
+        complaint("// peal: in:f32[n]"),
+        "kernel.cpp:2: '// peal:' expects --arg, --as, --device, --op or --set, found 'in:f32[n]'");
+    EXPECT_EQ(
+        complaint("// peal: "),
+        "kernel.cpp:2: '// peal:' expects --arg, --as, --device, --op or --set, found the end");
     EXPECT_EQ(complaint("// peal: --arg"),
               "kernel.cpp:2: '// peal:' expects a value behind --arg, found the end");
     EXPECT_EQ(complaint("// peal: --as allreduce\n// peal: --as reduce"),
