@@ -92,7 +92,7 @@ void Diagnosis::hear_other_hosts() const {
     FarRecords* const records = members_.far_records.get();
     if (records == nullptr) return;
     const auto is_over = [&] { return records->is_over() || has_failed(); };
-    const Clock::time_point end = from_now(kMoment);
+    const Clock::time_point end = shm::from_now(kMoment);
     for (int answers = 0; answers < 2; ++answers) {
         records->refresh();
         members_.wait_until(is_over, end);
@@ -300,7 +300,7 @@ std::string Diagnosis::story_of_loss(int lost) const {
     const auto& job = members_.job;
     if (job == nullptr) return name + " died";
     const auto story =
-        job->is_far(lost) ? job->loss_heard_of_until(from_now(kToHear)) : job->loss_heard_of();
+        job->is_far(lost) ? job->loss_heard_of_until(shm::from_now(kToHear)) : job->loss_heard_of();
     if (story && !story->empty()) return *story;
     if (!job->spans_hosts()) return name + " died";
     return fmt::format("{} on host {} died", name, job->meeting().host_of(lost));
