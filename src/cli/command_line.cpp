@@ -90,6 +90,7 @@ public:
         return facts;
     }
     void footer(const std::string& text) override { app_->footer(text); }
+    void hide() override { app_->group(""); }
     void positionals_at_end() override { app_->positionals_at_end(); }
     void callback(std::function<int()> action) override {
         app_->callback(
@@ -111,8 +112,11 @@ private:
 
 using Commands = std::vector<const CLI::App*>;
 
-// One line for each.
-std::string list_of(const Commands& commands) {
+bool is_hidden(const CLI::App* command) { return command->get_group().empty(); }
+
+// One line for each that is for people.
+std::string list_of(Commands commands) {
+    std::erase_if(commands, is_hidden);
     std::size_t width = 0;
     for (const CLI::App* command : commands) width = std::max(width, command->get_name().size());
     std::string text;
@@ -123,21 +127,30 @@ std::string list_of(const Commands& commands) {
     return text;
 }
 
-// Unless the first argument is a command or an option.
+// Unless the first argument is a command or asks for help.
 void expect_command(const Commands& commands, int argc, const char* const* argv) {
     std::string trouble = "expected a command";
     if (argc > 1) {
         const std::string_view word = argv[1];
         std::vector<std::string_view> names;
-        for (const CLI::App* command : commands) names.push_back(command->get_name());
-        const bool known = std::find(names.begin(), names.end(), word) != names.end();
-        if (known || word.starts_with('-')) return;
+        for (const CLI::App* command : commands) {
+            if (command->get_name() == word) return;
+            if (!is_hidden(command)) names.push_back(command->get_name());
+        }
+        if (word == "-h" || word == "--help" || word == "--version") return;
         const std::string hint = language::did_you_mean(word, names);
         trouble = fmt::format("there is no command '{}'{}{}", word, hint.empty() ? "" : "; ", hint);
     }
     throw Error(Fault::usage, fmt::format("{}\n\n{}\n`peal COMMAND --help` has its options and "
                                           "examples",
                                           trouble, list_of(commands)));
+}
+
+[[noreturn]] void refuse(const CLI::App& app, const CLI::ParseError& error) {
+    const Commands used = app.get_subcommands([](const CLI::App* each) { return each->parsed(); });
+    const std::string name = used.empty() ? "COMMAND" : used.front()->get_name();
+    throw Error(Fault::usage, fmt::format("{}: {}; `peal {} --help` has its options and examples",
+                                          name, error.what(), name));
 }
 
 }  // namespace
@@ -171,10 +184,11 @@ int CommandLine::run(int argc, const char* const* argv) {
     try {
         app.parse(argc, argv);
     } catch (const CLI::ParseError& error) {
+        if (error.get_exit_code() != 0) refuse(app, error);
         std::ostringstream out;
-        const int code = app.exit(error, out);
+        app.exit(error, out);
         fmt::print("{}", out.str());
-        return code == 0 ? kFine : kBadUsage;
+        return kFine;
     }
     return parser_->exit_code;
 }

@@ -60,6 +60,7 @@ public:
                                       const std::string& description) = 0;
     virtual std::vector<OptionFacts> options() const = 0;  // without --help
     virtual void footer(const std::string& text) = 0;      // examples, at the end of its help
+    virtual void hide() = 0;                               // from the list of all
     virtual void positionals_at_end() = 0;                 // what follows them is no option of ours
     virtual void callback(std::function<int()> action) = 0;  // returns the exit code
 

@@ -9,6 +9,7 @@
 #include "cli/commands.hpp"
 #include "cli/pto_target.hpp"
 #include "cli/target.hpp"
+#include "peal/collective.hpp"
 #include "peal/error.hpp"
 #include "peal/pto.hpp"
 
@@ -77,6 +78,13 @@ int emit(const EmitOptions& options) {
                     fmt::format("{} is a PTO kernel already; expected a collective or file.peal",
                                 options.target.target));
     }
+    const auto kind = collective_from(options.target.target);
+    if (kind && knows_hosts(*kind, options.target.recipe)) {
+        throw Error(Fault::usage,
+                    fmt::format("{}: recipe {} is for ranks on several hosts, and what "
+                                "is emitted is for the devices of one",
+                                name(*kind), options.target.recipe));
+    }
     Target target = load_target(options.target);
     take_sets_in_turn(target);
     const pto::Declared declared = declared_for(options, target);
@@ -85,6 +93,9 @@ int emit(const EmitOptions& options) {
     if (options.output.empty()) {
         fmt::print("{}", emitted.kernel);
         return kFine;
+    }
+    if (options.output == "-") {
+        throw Error(Fault::usage, "-o -: a file is expected; without -o the kernel is printed");
     }
     const std::filesystem::path kernel = options.output;
     std::filesystem::path shim = kernel;

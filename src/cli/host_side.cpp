@@ -178,6 +178,7 @@ void add_host_side(CommandLine& line) {
     Command* side =
         line.add_subcommand("host-side", "what peal launch --hosts starts on each host");
     side->footer("Nothing for people: it expects a launcher at its standard input and output.");
+    side->hide();
     side->callback([] { return host_side(); });
 }
 

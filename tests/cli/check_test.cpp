@@ -262,6 +262,9 @@ TEST(PealCheck, RecipesWithLanes) {
     EXPECT_EQ(peal({"emit", "all_to_all", "--recipe", "lanes", "--target", "a2a3"}).err,
               "peal: kernel all_to_all asks for `lane`: an emitted kernel has one lane; choose a "
               "recipe without lanes, or write the kernel without `lane`\n");
+    EXPECT_EQ(peal({"emit", "allreduce", "--recipe", "hosts"}).err,
+              "peal: allreduce: recipe hosts is for ranks on several hosts, and what is emitted is "
+              "for the devices of one\n");
 }
 
 constexpr const char* kDoubling =

@@ -23,6 +23,8 @@ TEST(PealCommands, AreListedWhenNoneIsNamed) {
     EXPECT_THAT(ran.err,
                 ::testing::EndsWith("\n\n`peal COMMAND --help` has its options and examples\n"));
     for (const std::string& name : kNames) EXPECT_THAT(ran.err, HasSubstr("\n  peal " + name));
+    EXPECT_THAT(ran.err, ::testing::Not(HasSubstr("host-side")));  // nothing for people
+    EXPECT_THAT(peal({"host-sid"}).err, ::testing::Not(HasSubstr("host-side")));
 }
 
 TEST(PealCommands, AreListedWithTheNearestWhenAnotherIsNamed) {
@@ -33,6 +35,20 @@ TEST(PealCommands, AreListedWithTheNearestWhenAnotherIsNamed) {
     EXPECT_EQ(peal({"lanch", "-n", "4"}).err,
               "peal: there is no command 'lanch'; did you mean 'launch'?" + list);
     EXPECT_EQ(peal({"foo"}).exit_code, 2);
+}
+
+TEST(PealCommands, RefuseOtherOptions) {
+    const Ran ran = peal({"check", "--foo"});
+    EXPECT_EQ(ran.exit_code, 2);
+    EXPECT_EQ(ran.out, "");
+    EXPECT_EQ(
+        ran.err,
+        "peal: check: The following argument was not expected: --foo; `peal check --help` has "
+        "its options and examples\n");
+    EXPECT_EQ(peal({"--foo"}).err,
+              "peal: there is no command '--foo'" + after_the_trouble(peal({}).err));
+    EXPECT_THAT(peal({"--help"}).out, HasSubstr("Usage: peal"));
+    EXPECT_EQ(peal({"--version"}).exit_code, 0);
 }
 
 TEST(PealCommands, HaveExamplesInTheirHelp) {

@@ -208,7 +208,7 @@ TEST_F(PealLaunch, BadUsageSaysWhatAndWhatToDo) {
                       time + "'\n");
     }
     EXPECT_EQ(refused({"launch", "true"}),
-              "-n is required\nRun with --help for more information.\n");
+              "peal: launch: -n is required; `peal launch --help` has its options and examples\n");
 }
 
 }  // namespace launch_test

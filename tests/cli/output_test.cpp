@@ -61,6 +61,8 @@ TEST(PealOutput, IntoADeviceLeavesTheDevice) {
     const TemporaryFile file("plain.txt", "");
     EXPECT_EQ(peal({"emit", "allreduce", "-o", "/dev/full"}).err,
               "peal: cannot write the kernel /dev/full: No space left on device\n");
+    EXPECT_EQ(peal({"emit", "allreduce", "-o", "-"}).err,
+              "peal: -o -: a file is expected; without -o the kernel is printed\n");
     const Ran tuned = peal({"tune", "--quick", "-n", "2", "-o", "/dev/full"});
     EXPECT_EQ(tuned.exit_code, 2);
     EXPECT_THAT(tuned.err,
