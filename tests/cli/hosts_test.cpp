@@ -233,6 +233,24 @@ TEST_F(LaunchOnHosts, APulledCableEndsCallsOnBothSidesInThreeSeconds) {
     }
 }
 
+// One that has no net is no mere death for the others.
+TEST_F(LaunchOnHosts, WhyARankDoesNotConnectIsHeardOfByAll) {
+    const Ran ran = on_hosts({"a", "b"},
+                             "\"$peal\" launch -n 3 --hosts a:1,b:2 --rsh enter-host sh -c "
+                             "'test $PEAL_RANK = 1 && export UCX_TLS=none; "
+                             "exec \"" PEAL_CALLING_RANK "\" some' | grep '^rank' | sort");
+    const std::string why = "cannot reach other hosts: UCX: no context: [^;]*";
+    const auto told_of = [&](int rank) {
+        return MatchesRegex(
+            fmt::format("rank {0} heard: rank 1 on b failed: {1}; rank {0} was to "
+                        "exchange addresses with all ranks",
+                        rank, why));
+    };
+    EXPECT_THAT(lines_of(ran.out),
+                ElementsAre(told_of(0), MatchesRegex("rank 1 heard: " + why), told_of(2)))
+        << ran.err;
+}
+
 TEST_F(LaunchOnHosts, ADeathIsHeardOfByAll) {
     const Ran ran = on_hosts(
         {"a", "b"},

@@ -5,7 +5,9 @@
 #include <fmt/format.h>
 
 #include <cstdio>
+#include <cstdlib>
 #include <exception>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -43,10 +45,10 @@ void call(Communicator& comm, std::string_view what) {
 
 int main(int argc, char** argv) {
     const std::string_view what = argc > 1 ? argv[1] : "";
-    int rank = -1;
+    const char* const told = std::getenv("PEAL_RANK");
+    const std::string rank = told == nullptr ? "?" : told;
     try {
         Communicator comm = Communicator::connect();
-        rank = comm.rank();
         if (what != "waiting") call(comm, what);
         fmt::print("rank {} is here\n", rank);
         std::fflush(stdout);
