@@ -126,6 +126,12 @@ struct CheckStage {
     std::vector<Held> holds = {};
 };
 
+// What a host does between its tasks, as plans of so many ranks: all have returned from what is
+// before it when one begins what is after it. The lines of its steps are nobody's.
+std::vector<Plan> host_turn(int nranks);
+// As a stage, on memory of its own.
+CheckStage host_turn_stage(const std::vector<Plan>& turn);
+
 // Limits of a tile processor. Zero and false mean: no such limit.
 struct DeviceRules {
     std::uint64_t tile_bytes = 0;

@@ -13,7 +13,6 @@
 #include "check/steps.hpp"
 #include "driver/unit.hpp"
 #include "peal/check.hpp"
-#include "peal/compile.hpp"
 #include "peal/error.hpp"
 #include "peal/page.hpp"
 #include "pto/callees.hpp"
@@ -37,9 +36,7 @@ class Sequence {
 public:
     Sequence(const std::vector<Stage>& stages, const std::vector<PreparedStage>& prepared) {
         const auto nranks = static_cast<int>(stages[0].members.size());
-        Collective barrier;
-        barrier.kind = CollectiveKind::barrier;
-        if (nranks > 1) meeting_ = compile(barrier, nranks);
+        if (nranks > 1) meeting_ = host_turn(nranks);
         for (std::size_t s = 0; s < stages.size(); ++s) add(stages[s], prepared[s], s);
         for (const auto& [domain, uses] : uses_) pto::expect_apart(uses);
     }
@@ -51,9 +48,7 @@ public:
 private:
     void add(const Stage& stage, const PreparedStage& prepared, std::size_t number) {
         // Those that a group waits for are over, and their ranks have met.
-        if (stage.meets && !meeting_.empty()) {
-            stages_.push_back({&meeting_, nullptr, {"the host's turn"}});
-        }
+        if (stage.meets && !meeting_.empty()) stages_.push_back(host_turn_stage(meeting_));
         const std::vector<Buffer>& buffers = prepared.plans[0].buffers;
         CheckStage checked{&prepared.plans, nullptr, {}};
         std::map<const LiveDomain*, pto::WindowUse> windows;

@@ -10,7 +10,6 @@
 #include <pybind11/stl.h>
 
 #include "peal/check.hpp"
-#include "peal/compile.hpp"
 #include "peal/error.hpp"
 #include "peal/page.hpp"
 #include "peal/worker_kernel.hpp"
@@ -88,7 +87,9 @@ std::uint32_t line_of(const peal::Step& step, const std::vector<CheckStage>& sta
 
 Refutation refutation_of(const Violation& violation, const std::vector<CheckStage>& stages) {
     Refutation made{std::string(name(violation.kind)), violation.message, {}, {}};
-    for (const peal::Step& step : violation.steps) made.lines.push_back(line_of(step, stages));
+    for (const peal::Step& step : violation.steps) {
+        if (const std::uint32_t line = line_of(step, stages); line > 0) made.lines.push_back(line);
+    }
     for (const peal::Step& step : violation.schedule) {
         made.schedule.push_back(to_text(step, stages));
     }
@@ -126,12 +127,8 @@ public:
 
 private:
     void add_meeting() {
-        if (turn_.empty()) {
-            Collective barrier;
-            barrier.kind = CollectiveKind::barrier;
-            turn_ = compile(barrier, static_cast<int>(stages_.front().plans->size()));
-        }
-        stages_.push_back({&turn_, nullptr, {"the host's turn"}, {}});
+        if (turn_.empty()) turn_ = host_turn(static_cast<int>(stages_.front().plans->size()));
+        stages_.push_back(host_turn_stage(turn_));
     }
 
     std::vector<Plan> turn_;

@@ -27,10 +27,11 @@ KernelProof prove(const std::vector<Plan>& plans, const Meaning* meaning, const 
     const auto nranks = static_cast<int>(plans.size());
     std::vector<CheckStage> stages = {{&plans, meaning, {}, use.holds}};
     // The host hands out a call when all ranks have returned from the last: as if they met.
-    Collective barrier;
-    barrier.kind = CollectiveKind::barrier;
-    const std::vector<Plan> meeting = compile(barrier, nranks);
-    if (use.together) stages.push_back({&meeting, nullptr, {"the host's turn"}});
+    std::vector<Plan> turn;
+    if (use.together) {
+        turn = host_turn(nranks);
+        stages.push_back(host_turn_stage(turn));
+    }
     CheckOptions options;
     options.device = device;
     const checker::ProofOfRun proof = checker::prove_as_run(stages, options);

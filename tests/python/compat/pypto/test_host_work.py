@@ -2,6 +2,7 @@
 """What the host does beside dispatching kernels: Python of its own between them, memory of its own, calls that go on by themselves."""
 
 import threading
+from pathlib import Path
 
 import numpy as np
 import pypto.language as pl
@@ -158,6 +159,55 @@ def test_calls_that_go_on_by_themselves():
         np.testing.assert_array_equal(ys, expected(xs))
     with pytest.raises(RuntimeError, match=r"submit\(\) called after close\(\)"):
         worker.submit(made, xs, results[0])
+
+
+def late_ring(nr):
+    """A device waits, before the sub-worker, for what comes after it."""
+
+    @pl.program
+    class LateRing:
+        @pl.function(type=pl.FunctionType.InCore)
+        def early(self, sig: pld.DistributedTensor[[nr, 1], pl.INT32], me: pl.Scalar[pl.INT32]):
+            if me == 1:
+                pld.system.wait(sig, [0, 0], 1, cmp=pld.WaitCmp.Ge)  #: waits
+
+        @pl.function(type=pl.FunctionType.InCore)
+        def late(self, sig: pld.DistributedTensor[[nr, 1], pl.INT32], me: pl.Scalar[pl.INT32]):
+            if me == 0:
+                pld.system.notify(sig, 1, [0, 0], 1, op=pld.NotifyOp.Set)
+
+        @pl.function(type=pl.FunctionType.Orchestration)
+        def before(self, sig: pld.DistributedTensor[[nr, 1], pl.INT32], me: pl.Scalar[pl.INT32]):
+            self.early(sig, me)
+
+        @pl.function(type=pl.FunctionType.Orchestration)
+        def behind(self, sig: pld.DistributedTensor[[nr, 1], pl.INT32], me: pl.Scalar[pl.INT32]):
+            self.late(sig, me)
+
+        @pl.function(level=pl.Level.HOST, role=pl.Role.SubWorker)
+        def between(ys: pl.Tensor[[nr, N], pl.FP32]):
+            pass
+
+        @pl.function(level=pl.Level.HOST, role=pl.Role.Orchestrator)
+        def host(self, ys: pl.Out[pl.Tensor[[nr, N], pl.FP32]]):
+            buf = pld.alloc_window_buffer(nr * pl.INT32.get_byte())
+            sig = pld.window(buf, [nr, 1], dtype=pl.INT32)
+            for r in pl.range(pld.world_size()):
+                self.before(sig, r, device=r)
+            self.between(ys)
+            for r in pl.range(pld.world_size()):
+                self.behind(sig, r, device=r)
+            return ys
+
+    return LateRing
+
+
+def test_the_turn_of_the_host_has_no_line():
+    [verdict] = compiled(late_ring(2), 2).verdicts
+    line = next(i for i, text in enumerate(Path(__file__).read_text().splitlines(), 1) if text.endswith("#: waits"))
+    assert verdict.refutations[0].kind == "deadlock"
+    assert verdict.lines == verdict.refutations[0].lines == [line]
+    assert all(f"(line {line})" in step for r in verdict.refutations for step in r.schedule if "(line" in step)
 
 
 def scratch(nr):
