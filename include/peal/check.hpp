@@ -165,6 +165,10 @@ struct CheckProgress {
     double seconds = 0;
 };
 
+// For CheckOptions::progress, of those who wait without having asked for a proof: when it has taken
+// five seconds, stderr says once what is proved, and when that ends at the latest.
+std::function<void(const CheckProgress&)> tell_if_slow(std::string what, double max_seconds);
+
 struct CheckOptions {
     // The whole sequence of stages is run any number of times, if that can be shown, and otherwise
     // `calls` times; or just `calls` times.

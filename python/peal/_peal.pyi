@@ -91,7 +91,7 @@ class HostedProof:
 def prove_hosted(
     kernels: Sequence[Sequence[Plan]],
     zeroed: bool = True,
-    max_seconds: float = 600.0,
+    max_seconds: float = 60.0,
     claims: Sequence[tuple[str, str, int, str, str]] = (),
     page_title: str = "",
 ) -> HostedProof: ...

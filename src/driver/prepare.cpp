@@ -126,6 +126,7 @@ std::shared_ptr<const Unit> prepare(const std::vector<Stage>& stages, const Prov
     asked.any_calls = false;
     asked.device = options.device;
     asked.max_seconds = options.max_seconds;
+    asked.progress = tell_if_slow(unit->name, options.max_seconds);
     checker::ProofOfRun proof = checker::prove_as_run(sequence.stages(), asked);
     unit->report = std::move(proof.answer.report);
     unit->is_checked = true;

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <pybind11/stl.h>
 
 #include "peal/check.hpp"
@@ -96,11 +97,20 @@ Refutation refutation_of(const Violation& violation, const std::vector<CheckStag
     return made;
 }
 
+std::string names_of(const std::vector<std::vector<Plan>>& kernels) {
+    std::vector<std::string> names;
+    for (const std::vector<Plan>& plans : kernels) {
+        if (!plans.empty()) names.push_back(plans.front().kernel);
+    }
+    return fmt::format("kernel {}", fmt::join(names, ", "));
+}
+
 // The stages of one turn of the host, and how often it comes.
 class Turn {
 public:
     Turn(const std::vector<std::vector<Plan>>& kernels, bool zeroed, double max_seconds) {
         options_.max_seconds = max_seconds;
+        options_.progress = tell_if_slow(names_of(kernels), max_seconds);
         for (const std::vector<Plan>& plans : kernels) {
             if (!plans.empty()) {
                 stages_.push_back({&plans, nullptr, {}, fresh_windows(plans)});
@@ -201,7 +211,7 @@ void add_host_turn(py::module_& module) {
             return unlocked(
                 [&] { return prove_hosted(kernels, zeroed, max_seconds, claims, page_title); });
         },
-        py::arg("kernels"), py::arg("zeroed") = true, py::arg("max_seconds") = 600.0,
+        py::arg("kernels"), py::arg("zeroed") = true, py::arg("max_seconds") = 60.0,
         py::arg("claims") = std::vector<Claim>{}, py::arg("page_title") = "",
         "Proves the plans of all ranks of a kernel whose windows hold zeros at first, and which "
         "is\n"
