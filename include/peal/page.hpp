@@ -10,7 +10,8 @@
 namespace peal {
 
 // Writes the page and returns its path. Without a directory it is in counterexamples/ of the cache
-// directory. What is drawn alike has one page. Throws Error(resource) when it cannot be written.
+// directory. What is drawn alike, of the same sources and under the same title, has one page.
+// Throws Error(resource) when it cannot be written.
 std::string write_page(const std::string& title, const Violation& violation,
                        const std::vector<CheckStage>& stages, const std::string& directory = {});
 

@@ -32,6 +32,13 @@ TEST(Page, ShowsTheCounterexampleUnderItsTitle) {
     EXPECT_THAT(page, HasSubstr("<p>data race: rank 0 reads what rank 1 writes: a &lt; b</p>"));
     EXPECT_THAT(page, HasSubstr("<svg"));
     EXPECT_EQ(write_page("mine & yours", scene.violation, stages, place), path);
+    EXPECT_NE(write_page("theirs", scene.violation, stages, place), path);
+    std::vector<Plan> elsewhere = scene.plans.list();
+    for (Plan& plan : elsewhere) plan.source = std::make_shared<Source>("a/<b>.py", "");
+    const std::string other =
+        write_page("mine & yours", scene.violation, {{&elsewhere, nullptr, {}}}, place);
+    EXPECT_NE(other, path);
+    EXPECT_THAT(base::read_text(other, 1 << 20, "page"), HasSubstr("\n<p>a/&lt;b&gt;.py</p>\n"));
     std::filesystem::remove_all(place);
 }
 
