@@ -29,6 +29,11 @@ class HostTensor:
     def key(self):
         return (self.index, self.offset, tuple(self.shape))
 
+    def meets(self, other):
+        """Whether they have elements in common."""
+        apart = self.offset + prod(self.shape) <= other.offset or other.offset + prod(other.shape) <= self.offset
+        return self.index == other.index and not apart
+
 
 class Buffer:
     """A window buffer: so many bytes on each rank."""
@@ -162,11 +167,13 @@ class HostRun:
             devices = self.domain_of(dispatch) or open_devices or everybody
             if dispatch.device is not None and dispatch.device not in devices:
                 devices = everybody
-            if any(self.clash(dispatch, other) for other in open_list):
+            if any(self.comes_after(dispatch, other) for other in open_list):
                 close(Meeting())
             if devices != open_devices:
                 close()
             open_devices = devices
+            for other in open_list:
+                self.require_apart(dispatch, other)
             open_list.append(dispatch)
         close()
         return made
@@ -193,7 +200,7 @@ class HostRun:
         heads = []
         for i, dispatch in enumerate(left):
             mine = self.devices_of(dispatch)
-            if not any(mine & self.devices_of(e) or self.clash(dispatch, e) for e in left[:i]):
+            if not any(mine & self.devices_of(e) or self.comes_after(dispatch, e) for e in left[:i]):
                 heads.append(dispatch)
         for head in heads:
             domain = self.domain_of(head)
@@ -208,23 +215,41 @@ class HostRun:
     def devices_of(self, dispatch):
         return {dispatch.device} if dispatch.device is not None else set(self.domain_of(dispatch) or ())
 
-    def clash(self, a, b):
-        """Whether two devices use the same memory of the host, and one of them writes it."""
-        if a.device is None or b.device is None or a.device == b.device:
-            return False
-        for x, x_writes in self.uses(a):
-            for y, y_writes in self.uses(b):
-                apart = x.index != y.index or x.offset + prod(x.shape) <= y.offset or y.offset + prod(y.shape) <= x.offset
-                if (x_writes or y_writes) and not apart:
-                    return True
-        return False
+    def comes_after(self, later, earlier):
+        """Whether it begins when the other, of another device, is over: it reads memory of the host that the other writes. Else
+        the devices of a domain go on beside each other, for one may wait for the other. Between domains all that is written
+        keeps its order."""
+        return any(
+            x_writes and y_reads or not self.are_together(later, earlier)
+            for _, x_writes, _, y_reads in self.shared(later, earlier)
+        )
+
+    def require_apart(self, later, earlier):
+        """What goes on at once has memory of its own."""
+        for y, x_writes, y_writes, _ in self.shared(later, earlier):
+            who = "they write" if x_writes and y_writes else f"device {(earlier if x_writes else later).device} writes"
+            words = f"devices {earlier.device} and {later.device} share '{y.name}', which {who}: pass {y.name}[r]"
+            raise CompileError(words, later.span)
+
+    def shared(self, later, earlier):
+        """Memory of the host that two devices are given and one of them writes, and who writes and reads it."""
+        if later.device is None or earlier.device is None or later.device == earlier.device:
+            return
+        for x, _, x_writes in self.uses(earlier):
+            for y, y_reads, y_writes in self.uses(later):
+                if (x_writes or y_writes) and x.meets(y):
+                    yield y, x_writes, y_writes, y_reads
+
+    def are_together(self, a, b):
+        return self.domain_of(a) is not None and self.domain_of(a) == self.domain_of(b)
 
     def uses(self, dispatch):
-        """Tensors of the host that a dispatch is given, and whether it writes them."""
+        """Tensors of the host that a dispatch is given, whether it reads them, and whether it writes them."""
         if self.directions is None:
             self.directions = inferred(self.program)
         directions = self.directions[dispatch.function.name]
-        return [(a, d != ParamDirection.In) for a, d in zip(dispatch.args, directions) if isinstance(a, HostTensor)]
+        given = [(a, d) for a, d in zip(dispatch.args, directions) if isinstance(a, HostTensor)]
+        return [(a, d != ParamDirection.Out, d != ParamDirection.In) for a, d in given]
 
     def domain_of(self, dispatch):
         """The devices of its windows, and of those that other dispatches use together with them."""

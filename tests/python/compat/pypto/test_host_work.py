@@ -210,6 +210,56 @@ def test_the_turn_of_the_host_has_no_line():
     assert all(f"(line {line})" in step for r in verdict.refutations for step in r.schedule if "(line" in step)
 
 
+def gather(nr):
+    """Every device is given the whole result."""
+
+    @pl.program
+    class Gather:
+        @pl.function(type=pl.FunctionType.InCore)
+        def kernel(
+            self,
+            x: pl.Tensor[[1, N], pl.FP32],
+            y: pl.Out[pl.Tensor[[nr, N], pl.FP32]],
+            data: pld.DistributedTensor[[1, N], pl.FP32],
+            sig: pl.InOut[pld.DistributedTensor[[nr, 1], pl.INT32]],
+            me: pl.Scalar[pl.INT32],
+        ):
+            pl.store(pl.load(x, [0, 0], [1, N]), [0, 0], data)
+            pld.tensor.barrier(sig)
+            y = pl.store(pld.tile.remote_load(data, (me + 1) % nr, [0, 0], [1, N]), [me, 0], y)
+            return y
+
+        @pl.function(type=pl.FunctionType.Orchestration)
+        def chip(
+            self,
+            x: pl.Tensor[[1, N], pl.FP32],
+            y: pl.Out[pl.Tensor[[nr, N], pl.FP32]],
+            data: pld.DistributedTensor[[1, N], pl.FP32],
+            sig: pl.InOut[pld.DistributedTensor[[nr, 1], pl.INT32]],
+            me: pl.Scalar[pl.INT32],
+        ):
+            return self.kernel(x, y, data, sig, me)
+
+        @pl.function(level=pl.Level.HOST, role=pl.Role.Orchestrator)
+        def host(self, xs: pl.Tensor[[nr, 1, N], pl.FP32], ys: pl.Out[pl.Tensor[[nr, N], pl.FP32]]):
+            data_buf = pld.alloc_window_buffer(N * pl.FP32.get_byte())
+            sig_buf = pld.alloc_window_buffer(nr * pl.INT32.get_byte())
+            for r in pl.range(pld.world_size()):
+                data = pld.window(data_buf, [1, N], dtype=pl.FP32)
+                sig = pld.window(sig_buf, [nr, 1], dtype=pl.INT32)
+                self.chip(xs[r], ys, data, sig, r, device=r)
+            return ys
+
+    return Gather
+
+
+def test_devices_of_a_domain_do_not_share_what_they_write():
+    """Neither comes after the other, for they wait for each other."""
+    with pytest.raises(ValueError, match=r"devices 0 and 1 share 'ys', which they write: pass ys\[r\]") as error:
+        compiled(gather(2), 2)
+    assert "self.chip(xs[r], ys, data, sig, r, device=r)" in str(error.value)
+
+
 def scratch(nr):
     @pl.program
     class Tested:
