@@ -34,7 +34,8 @@ def check_mode() -> str:
 
 def count(verdict: str, kernels: int = 1, with_result: bool = False) -> None:
     """So many kernels have this verdict: "proved", "refuted", "undecided", "for this input only" or "not checked". A proof is of
-    the protocol; `with_result`: also that a kernel computes what is known to be its result."""
+    the protocol; `with_result`: also that a kernel computes what is known to be its result. "For this input only" is a proof of the
+    protocol for the scalars and shapes that a kernel was called with: of one that is compiled already nothing else is seen."""
     global _with_result
     _counts[verdict] += kernels
     _with_result += kernels if with_result else 0

@@ -202,7 +202,8 @@ class Worker(_Named):
         except peal.Error as error:
             raise RuntimeError(str(error)) from error
         finally:
-            for verdict, was, now in zip(("proved", "refuted", "undecided"), before, self._driver.summary):
+            # A driver's kernels are traced: what is proved of them is proved for the scalars and shapes of the run.
+            for verdict, was, now in zip(("for this input only", "refuted", "undecided"), before, self._driver.summary):
                 _layers.count(verdict, now - was)
 
     # ------------------------------------------------------------------------ memory
