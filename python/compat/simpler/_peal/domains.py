@@ -57,6 +57,9 @@ class DomainHandle(Named):
     def _free(self):
         if not self.freed:
             self.freed = True
+            for context in self.contexts.values():  # what they point to is the next domain's
+                for buffer in context.buffers.values():
+                    buffer.closed = True
             self._orch._driver.release_domain(self._domain.id)
 
 

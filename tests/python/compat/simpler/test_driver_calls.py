@@ -342,6 +342,26 @@ def test_shared_buffers_go_when_they_are_released(worker):
         buffer.tensor((4,), F32)
 
 
+def test_buffers_of_a_domain_end_with_it(worker, twice):
+    """Another domain has the memory then."""
+    handle, kept = worker.register(twice), []
+
+    def begin(orch, args, config):
+        spec = CommBufferSpec("w", "float32", 4, 16)
+        with orch.allocate_domain(name="d", workers=[0], window_size=64, buffers=[spec]) as domain:
+            kept.append(domain[0].buffers["w"])
+            kept.append(kept[0].tensor((4,), F32))
+            assert not kept[0].closed
+
+    worker.run(begin)
+    assert kept[0].closed
+    with pytest.raises(ValueError, match="the buffer is closed"):
+        kept[0].tensor((4,), F32)
+    y = row(0, 0, 0, 0)
+    with pytest.raises(ValueError, match="a tensor of a buffer that is closed"):
+        worker.run(lambda orch, args, config: orch.submit_next_level(handle, task(kept[1], make_tensor_arg(y)), worker=0))
+
+
 def test_a_window_may_hold_input(worker):
     """The host copies it there; a kernel that takes the window by its address, and another behind it, find it."""
     allreduce = worker.register(built("allreduce", [(0, "stage"), (7, "sum")], [IN, OUT, INOUT]))
