@@ -132,6 +132,7 @@ class HostRun:
         self.symbols, self.loops = {}, 0
         self.created, self.given = [], len(shapes)  # tensors beside those that are given
         self.directions = None  # of functions, once somebody asks
+        self.retyped = None  # the first window buffer that is viewed as two types of element
         self.groups = {}  # of buffers that meet, once all dispatches are known
         tensors = [p for p in function.params if isinstance(p.type, nodes.TensorType)]
         for param, shape in zip(tensors, shapes):
@@ -148,6 +149,8 @@ class HostRun:
         """Stages, with what the host does between them."""
         self.block(self.function.body.stmts)
         self.place_collectives()
+        if self.retyped is not None:  # if that is two windows of one collective, it is said first
+            raise self.retyped
         self.require_used()
         everybody = list(range(self.world_size))
         made, open_devices, open_list = [], None, []
@@ -356,7 +359,9 @@ class HostRun:
         if dtype.peal is None:
             refuse(f"windows of {dtype} are not supported", expr.span)
         if buffer.dtype not in (None, dtype):
-            refuse(f"window buffer '{buffer.name}' is viewed as {buffer.dtype} and as {dtype}", expr.span)
+            words = f"window buffer '{buffer.name}' is viewed as {buffer.dtype} and as {dtype}"
+            self.retyped = self.retyped or CompileError(words, expr.span)
+            return View(buffer, shape, dtype)
         needed = prod(shape) * dtype.get_byte()
         if needed > buffer.bytes:
             raise CompileError(

@@ -288,3 +288,14 @@ def test_a_signal_with_a_lane_for_each_core_reads_zero_after_the_collective(tmp_
     made(xs, ys, zs)
     np.testing.assert_array_equal(ys, rank_sums(xs))
     assert not zs.any()
+
+
+def test_target_and_signal_are_different_windows(tmp_path):
+    """Whatever else is wrong with one that is both."""
+    call = "a = pld.tensor.allreduce(a, pld.window(a_buf, [nr, 1], dtype=pl.INT32))"
+    with pytest.raises(ValueError, match="target and signal must be different window allocations"):
+        compiled(program(tmp_path, call, 2), 2)
+    before = "pld.tensor.barrier(pld.window(a_buf, [nr, 1], dtype=pl.INT32))"
+    with pytest.raises(ValueError, match="window buffer 'a_buf' is viewed as fp32 and as int32") as error:
+        compiled(program(tmp_path, before, 2), 2)
+    assert before in str(error.value)
