@@ -247,15 +247,26 @@ class ExpressionParser:
             return self.python_call(tree)
         if name in ("pl.range", "pl.parallel", "pl.unroll", "pl.yield_"):
             raise ParserSyntaxError(f"{name} cannot stand here", self.span(tree))
-        args = [self.expression(a) for a in tree.args]
+        args = [self.operand(a) for a in tree.args]
         keywords = {}
         for keyword in tree.keywords:
             if keyword.arg is None:
                 raise UnsupportedFeatureError("**kwargs is not supported", self.span(tree))
-            keywords[keyword.arg] = self.expression(keyword.value)
+            keywords[keyword.arg] = self.operand(keyword.value)
         if name == "pl.dynamic":
             return nodes.DynVar(*args, **keywords)
         return self.op_call(name, args, keywords, tree)
+
+    def operand(self, tree):
+        value = self.expression(tree)
+        self.require_no_buffer(value, tree)
+        return value
+
+    def require_no_buffer(self, value, tree):
+        """A buffer is known by the name that it is given."""
+        if isinstance(value, nodes.Call) and value.op.name == "pld.tensor.alloc_window_buffer":
+            words = "pld.alloc_window_buffer must appear as the RHS of a simple assignment"
+            raise ParserSyntaxError(words, self.span(tree))
 
     def op_call(self, name, args, keywords, tree):
         found = registry.OPS.get(name)
@@ -301,7 +312,7 @@ class ExpressionParser:
         callee = self.signatures.get(name)
         if callee is None:
             raise UndefinedVariableError(f"the program has no function '{name}'", self.span(tree))
-        return self.call_of(f"self.{name}", callee, [self.value(a) for a in tree.args], tree)
+        return self.call_of(f"self.{name}", callee, [self.as_node(self.operand(a), a) for a in tree.args], tree)
 
     def call_of(self, written, callee, args, tree):
         attrs = {}

@@ -294,10 +294,7 @@ class FunctionParser(FlowParser):
         value = self.value(tree.value)
         if not isinstance(value, nodes.Call):
             raise ParserSyntaxError("this expression has no effect", self.span(tree))
-        if value.op.name == "pld.tensor.alloc_window_buffer":
-            raise ParserSyntaxError(
-                "pld.alloc_window_buffer must appear as the RHS of a simple assignment", self.span(tree)
-            )
+        self.require_no_buffer(value, tree)
         return nodes.EvalStmt(value, self.span(tree))
 
     def bind_dynamic(self, tree):

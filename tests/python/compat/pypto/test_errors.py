@@ -174,6 +174,8 @@ HOST = [
     ("pld.alloc_window_buffer([1, n], dtype=pl.FP32)", "pld.alloc_window_buffer(64, name='b')", "'name' kwarg cannot be passed explicitly"),
     ("sig_buf = pld", "data_buf = pld", "'data_buf' is already declared"),
     ("for r in pl.range(", "pld.alloc_window_buffer(8)\n            for r in pl.range(", "must appear as the RHS of a simple assignment"),
+    ("pld.window(data_buf", "pld.window(pld.alloc_window_buffer(8)", "must appear as the RHS of a simple assignment"),
+    ("pld.window(data_buf, [1, n]", "pld.window(shape=[1, n], buf=pld.alloc_window_buffer(8)", "must appear as the RHS of a simple assignment"),
 ]
 
 
