@@ -3,6 +3,7 @@
 #include "peal/worker.hpp"
 
 #include <algorithm>
+#include <atomic>
 #include <mutex>
 #include <utility>
 
@@ -79,6 +80,7 @@ struct Worker::Impl {
         start();
     }
     ~Impl() {
+        if (has_told) return;  // and is closed
         try {
             close();
         } catch (const Error& error) {
@@ -113,6 +115,7 @@ struct Worker::Impl {
             domains.clear();
         }
         if (const std::string task = scheduler->left_behind(); !task.empty()) {
+            has_told = true;
             throw Error(Fault::wrong,
                         fmt::format("{} is a host task that has not returned within {} ms; the "
                                     "worker is closed without it, and its thread goes on",
@@ -185,6 +188,7 @@ struct Worker::Impl {
     std::unique_ptr<worker::Keeper> keeper;
     std::vector<int> processes;
     std::vector<std::weak_ptr<worker::DomainState>> domains;
+    std::atomic<bool> has_told = false;  // what was left behind, to who closed it
 };
 
 Worker::Worker(WorkerOptions options) : impl_(std::make_unique<Impl>(std::move(options))) {}

@@ -4,6 +4,7 @@
 import atexit
 import datetime
 import os
+import sys
 from pathlib import Path
 
 import peal
@@ -17,6 +18,9 @@ from .enums import ParamDirection
 from .executable import Executable, shapes_of
 from .host_passes import checked_domains
 
+# Seconds that a worker waits for at its end. All calls are over by then but those that were interrupted.
+CLOSE_DEADLINE = 1.0
+
 _workers = {}  # device numbers -> a worker that serves calls of any program
 
 
@@ -24,14 +28,22 @@ def shared_worker(device_ids):
     key = tuple(device_ids)
     worker = _workers.get(key)
     if worker is None or worker.state in ("failed", "closed"):
-        worker = _workers[key] = peal.Worker(devices=list(key), engine="in_process")
+        worker = _workers[key] = peal.Worker(devices=list(key), engine="in_process", close_deadline=CLOSE_DEADLINE)
     return worker
 
 
 @atexit.register
 def _close():
     while _workers:
-        _workers.popitem()[1].close()
+        close_without_waiting(_workers.popitem()[1])
+
+
+def close_without_waiting(worker):
+    """A sub-worker that goes on is left behind; that is told, and nothing is raised."""
+    try:
+        worker.close()
+    except peal.Error as error:
+        print(f"peal: {error}", file=sys.stderr)
 
 
 class DistributedConfig(Named):

@@ -6,7 +6,7 @@ import time
 import peal
 from peal._unsupported import Named
 
-from .compiled import DistributedCompiledProgram
+from .compiled import CLOSE_DEADLINE, DistributedCompiledProgram, close_without_waiting
 from .device_memory import Memory, like, plain
 
 
@@ -42,21 +42,29 @@ class DistributedWorker(Named):
         self._w = Memory(list(devices))
         self._windows = {}  # of an executable, where they stay
         self._calls = []  # that are under way
-        self._worker = peal.Worker(devices=list(devices), engine="in_process")
+        self._worker = peal.Worker(devices=list(devices), engine="in_process", close_deadline=CLOSE_DEADLINE)
 
     def __enter__(self):
         return self
 
-    def __exit__(self, *error):
-        self.close()
+    def __exit__(self, kind, *_):
+        if kind is None or self._worker is None:
+            self.close()
+            return
+        self._calls.clear()  # what goes wrong in the block, Ctrl-C first of all, does not wait for them
+        close_without_waiting(self._worker)
+        self._closed()
 
     def close(self):
         if self._worker is not None:
             while self._calls:
                 self._calls[0].wait()
             self._worker.close()
-            self._worker = None
-            self._w.clear()
+            self._closed()
+
+    def _closed(self):
+        self._worker = None
+        self._w.clear()
 
     def __call__(self, *args, config=None):
         if len(self._programs) != 1:

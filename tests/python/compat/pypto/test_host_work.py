@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """What the host does beside dispatching kernels: Python of its own between them, memory of its own, calls that go on by themselves."""
 
+import subprocess
+import sys
 import threading
 from pathlib import Path
 
@@ -208,6 +210,46 @@ def test_the_turn_of_the_host_has_no_line():
     assert verdict.refutations[0].kind == "deadlock"
     assert verdict.lines == verdict.refutations[0].lines == [line]
     assert all(f"(line {line})" in step for r in verdict.refutations for step in r.schedule if "(line" in step)
+
+
+INTERRUPTED = """
+import os, signal, sys, time
+sys.path.insert(0, {place!r})
+import numpy as np
+import test_host_work
+from frame import compiled
+made = compiled(test_host_work.relay(2, test_host_work.bound_later()), 2)
+def work(args):
+    os.kill(os.getpid(), signal.SIGINT)
+    time.sleep(600)
+xs = np.zeros((2, 1, test_host_work.N), np.float32)
+with made.prepare(callbacks={{"add": work}}) as worker:
+    worker(xs, xs.copy())
+"""
+INTERRUPTED_CALL = """
+import os, signal, sys, time
+sys.path.insert(0, {place!r})
+import numpy as np
+import pypto.language as pl
+import test_host_work
+from frame import compiled
+@pl.function(level=pl.Level.HOST, role=pl.Role.SubWorker)
+def add(middle: pl.Tensor[[pl.dynamic("NR"), 1, 12], pl.FP32], by: pl.Scalar[pl.INT32]):
+    os.kill(os.getpid(), signal.SIGINT)
+    time.sleep(600)
+xs = np.zeros((2, 1, test_host_work.N), np.float32)
+compiled(test_host_work.relay(2, add), 2)(xs, xs.copy())
+"""
+
+
+@pytest.mark.parametrize("text", [INTERRUPTED, INTERRUPTED_CALL], ids=["prepared", "called"])
+def test_ctrl_c_does_not_wait_for_a_sub_worker(tmp_path, text):
+    """That goes on for ten minutes."""
+    script = tmp_path / "main.py"
+    script.write_text(text.format(place=str(Path(__file__).parent)))
+    done = subprocess.run([sys.executable, "-B", script], capture_output=True, text=True, timeout=300)
+    assert done.returncode != 0 and "KeyboardInterrupt" in done.stderr, done.stderr
+    assert done.stderr.count("is a host task that has not returned within 1000 ms") == 1, done.stderr
 
 
 def gather(nr):
