@@ -3,6 +3,7 @@
 
 import atexit
 import datetime
+import itertools
 import os
 import sys
 from pathlib import Path
@@ -21,6 +22,7 @@ from .host_passes import checked_domains
 # Seconds that a worker waits for at its end. All calls are over by then but those that were interrupted.
 CLOSE_DEADLINE = 1.0
 
+_directories = set()  # that programs were given, whether they wrote there or not
 _workers = {}  # device numbers -> a worker that serves calls of any program
 
 
@@ -108,10 +110,15 @@ class DistributedCompiledProgram(Named):
             self.executable(self.declared_shapes(), {}, True)
 
     def directory(self, given):
+        self.writes = given is not None or bool(os.environ.get("PYPTO_PROG_BUILD_DIR"))
         if given is not None:
             return Path(given)
         now = datetime.datetime.now().strftime("%Y%m%d_%H%M%S")
-        return Path(os.environ.get("PYPTO_PROG_BUILD_DIR") or "build_output") / f"{self.program.name}_{now}"
+        first = Path(os.environ.get("PYPTO_PROG_BUILD_DIR") or "build_output") / f"{self.program.name}_{now}"
+        places = itertools.chain([first], (first.with_name(f"{first.name}_{n}") for n in itertools.count(2)))
+        place = next(p for p in places if p.absolute() not in _directories and not p.exists())
+        _directories.add(place.absolute())
+        return place
 
     # ---- what is known before any argument is
 
@@ -135,7 +142,7 @@ class DistributedCompiledProgram(Named):
 
     def write_kernels(self, executable):
         """The kernels that the program became, for people to read."""
-        if not os.environ.get("PYPTO_PROG_BUILD_DIR") and not self.output_dir.is_dir():
+        if not self.writes and not self.output_dir.is_dir():
             return
         self.output_dir.mkdir(parents=True, exist_ok=True)
         for kernel in executable.kernels:

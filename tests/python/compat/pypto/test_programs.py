@@ -393,6 +393,20 @@ def test_kernels_are_written_where_programs_are_built(tmp_path, monkeypatch):
     assert (made.output_dir / "MeshAllreduce.peal").read_text().startswith("kernel MeshAllreduce(")
 
 
+def test_a_directory_that_is_named_is_written(tmp_path, monkeypatch):
+    monkeypatch.delenv("PYPTO_PROG_BUILD_DIR", raising=False)
+    place = tmp_path / "here" / "kernels"
+    made = ir.compile(programs.mesh_allreduce(2), place, distributed_config=DistributedConfig(device_ids=[0, 1]))
+    assert made.output_dir == place and (place / "MeshAllreduce.peal").is_file()
+
+
+def test_no_directory_is_given_twice(tmp_path, monkeypatch):
+    for build_dir in (str(tmp_path), ""):  # written, and only named
+        monkeypatch.setenv("PYPTO_PROG_BUILD_DIR", build_dir)
+        places = [compiled(programs.mesh_allreduce(2), 2).output_dir for _ in range(4)]
+        assert len(set(places)) == 4
+
+
 def test_run_configurations():
     config = RunConfig(platform="a2a3sim", dump_passes=True)
     assert (config.platform, config.rtol, config.distributed_config) == ("a2a3sim", 1e-5, None)
