@@ -52,19 +52,22 @@ constexpr std::array<MakeWindow, kElements.size()> kMakeWindow = {
     &window_as<std::int32_t>,  &window_as<std::int64_t>,  &window_as<std::uint8_t>,
     &window_as<std::uint16_t>, &window_as<std::uint32_t>, &window_as<std::uint64_t>};
 
-PythonWindow make_window(const std::shared_ptr<Communicator>& communicator, std::uint64_t count,
+PythonWindow make_window(const std::shared_ptr<Communicator>& communicator, const py::object& count,
                          const py::object& dtype) {
+    const std::uint64_t elements = count_from("count", count);
     const auto element = static_cast<std::size_t>(element_from_python(dtype));
     const CallSite site = python_site();
     const py::gil_scoped_release release;
-    return kMakeWindow[element](communicator, count, site);
+    return kMakeWindow[element](communicator, elements, site);
 }
 
-PythonWindow make_signals(const std::shared_ptr<Communicator>& communicator, std::uint64_t cells,
-                          std::uint64_t cell_stride) {
+PythonWindow make_signals(const std::shared_ptr<Communicator>& communicator,
+                          const py::object& cells, const py::object& cell_stride) {
+    const std::uint64_t count = count_from("cells", cells);
+    const std::uint64_t stride = count_from("cell_stride", cell_stride);
     const CallSite site = python_site();
     const py::gil_scoped_release release;
-    WindowMemory memory = communicator->signals(cells, cell_stride, site);
+    WindowMemory memory = communicator->signals(count, stride, site);
     const std::uint64_t bytes = memory.bytes();
     return {std::move(memory), Element::u8, bytes, communicator->rank(), communicator};
 }

@@ -35,6 +35,15 @@ std::int64_t integer_from(const std::string& name, py::handle value) {
     return number;
 }
 
+std::uint64_t count_from(const std::string& name, py::handle value) {
+    if (!is_integer(value)) refuse(name, value, "an integer");
+    const std::int64_t number = integer_from(name, value);
+    if (number < 0) {
+        throw Error(Fault::usage, fmt::format("{}: expected 0 or more, found {}", name, number));
+    }
+    return static_cast<std::uint64_t>(number);
+}
+
 std::vector<std::int64_t> table_from(const std::string& name, py::handle value) {
     std::vector<std::int64_t> table;
     for (const py::handle entry : py::reinterpret_borrow<py::iterable>(value)) {

@@ -28,6 +28,9 @@ Bindings bindings_from(const ir::Kernel& kernel, const py::dict& values);
 std::int64_t integer_from(const std::string& name, py::handle value);
 std::vector<std::int64_t> table_from(const std::string& name, py::handle value);
 
+// What is called `name` as a number of things. Throws Error(usage).
+std::uint64_t count_from(const std::string& name, py::handle value);
+
 // The value that a word stands for in an enumeration whose members have a name(). Throws
 // Error(usage) with the words that there are.
 template <class Enum, std::size_t n>

@@ -199,6 +199,13 @@ def test_windows_are_arrays():
         assert repr(window) == "<peal.Window f32[3]>"
         with pytest.raises(peal.Error, match=r"^rank: expected 0\.\.2, found 3$"):
             window.on(3)
+        for make, wrong, words in [
+            (comm.window, -1, "^count: expected 0 or more, found -1$"),
+            (comm.window, "3", "^count: expected an integer, found str$"),
+            (comm.signals, -2, "^cells: expected 0 or more, found -2$"),
+        ]:
+            with pytest.raises(peal.Error, match=words):
+                make(wrong)
         with pytest.raises(peal.Error, match="^allreduce: a window is input and result; leave out 'out'$"):
             comm.allreduce(window, np.zeros(3, "f4"))
 
