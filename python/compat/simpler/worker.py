@@ -133,7 +133,7 @@ class Worker(_Named):
                 self._driver = _peal.Driver(self._device_ids, self._platform, self._check)
         except peal.Error as error:
             self._state = "failed"
-            raise RuntimeError(str(error)) from error
+            raise RuntimeError(str(error)) from None
         except RuntimeError:
             self._state = "failed"
             raise
@@ -200,7 +200,7 @@ class Worker(_Named):
         try:
             self._driver.run()
         except peal.Error as error:
-            raise RuntimeError(str(error)) from error
+            raise RuntimeError(str(error)) from None
         finally:
             # A driver's kernels are traced: what is proved of them is proved for the scalars and shapes of the run.
             for verdict, was, now in zip(("for this input only", "refuted", "undecided"), before, self._driver.summary):
@@ -304,7 +304,7 @@ class Worker(_Named):
         try:
             self._driver.free(address)
         except peal.Error as error:
-            raise ValueError(str(error)) from error
+            raise ValueError(str(error)) from None
         for chip in self._committed.values():
             chip.pop(address, None)
         if buffer is not None:
@@ -336,7 +336,7 @@ class Worker(_Named):
         try:
             self._driver.copy(to, source, size)
         except peal.Error as error:
-            raise ValueError(str(error)) from error
+            raise ValueError(str(error)) from None
 
     def committed_device_memory(self, worker_id=0):
         return sum(self._committed.get(worker_id, {}).values())

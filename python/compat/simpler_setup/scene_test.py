@@ -55,7 +55,10 @@ class SceneTestCase:
     def test_run(self, st_platform, st_worker, request):
         chosen = cases.Chosen.by_options(request.config)
         for case in chosen.cases_of(type(self)):
-            cases.run_case(self, st_worker, case, chosen)
+            try:
+                cases.run_case(self, st_worker, case, chosen)
+            except Exception as error:
+                raise AssertionError(f"{type(self).__name__}::{case['name']}: {error}") from error
 
     @staticmethod
     def run_module(module_name):

@@ -28,7 +28,7 @@ def test_what_is_chosen_by_hand_fails_as_it_must():
     status, out = pytest_run("--platform", "a2a3sim", "--device", "4-5", "--manual", "only")
     assert status == 1 and "2 failed, 1 passed, 2 deselected" in out, out
     assert "allreduce on 2 ranks is not proved: data race: rank 0" in out and "sum_kernel.cpp:20" in out
-    assert "AssertionError: y is not what it must be (rtol 1e-05, atol 1e-05): the largest difference is 143.0" in out
+    assert "AssertionError: TestMistaken::mistaken: y is not what it must be (rtol 1e-05, atol 1e-05): the largest difference is 143.0" in out
 
 
 def test_without_a_platform_or_devices_they_say_so():
