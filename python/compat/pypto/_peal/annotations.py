@@ -14,6 +14,8 @@ def shaped(kind, name, item):
     for dim in shape:
         if isinstance(dim, bool) or not isinstance(dim, (int, nodes.Expr)):
             raise TypeError(f"{name}: a dimension must be an int or a symbol, found {dim!r}")
+        if isinstance(dim, int) and dim <= 0:
+            raise ValueError(f"{name}: a dimension must be positive, found {dim}")
     return kind(shape, dtype)
 
 

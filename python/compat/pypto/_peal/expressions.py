@@ -75,7 +75,7 @@ class ExpressionParser:
     def expression(self, tree):
         read = getattr(self, f"value_{type(tree).__name__}", None)
         if read is None:
-            raise UnsupportedFeatureError(f"a {type(tree).__name__} expression is not supported", self.span(tree))
+            raise UnsupportedFeatureError(f"{type(tree).__name__} expressions are not supported", self.span(tree))
         with registry.at(self.span(tree)):
             return read(tree)
 

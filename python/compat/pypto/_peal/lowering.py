@@ -29,7 +29,7 @@ class Lowering(Emitter):
         self.program, self.stage, self.directions = program, stage, directions
         self.mirrored = mirrored  # windows whose cells are memory, too
         super().__init__(len(stage.devices))
-        self.params = []
+        self.params, self.calling = [], []
         self.tensors, self.windows, self.collective_cells = {}, {}, {}
         self.tables, self.mirrors, self.stages = {}, {}, {}
         for buffer in stage.buffers():
@@ -168,6 +168,8 @@ class Lowering(Emitter):
 
     def call_function(self, function, args, span):
         """The values that it returns."""
+        if function in self.calling:
+            raise CompileError(f"{function.name} calls itself: functions are written out where they are called", span)
         symbols, values = {}, {}
         for param, arg in zip(function.params, args):
             if isinstance(arg, Memory):
@@ -177,7 +179,9 @@ class Lowering(Emitter):
         outer_returned, self.returned = self.returned, None
         for param, arg in zip(function.params, args):
             values[param.name_hint] = self.passed(param, arg, span)
+        self.calling.append(function)
         self.block(function.body.stmts, set())
+        self.calling.pop()
         returned = self.returned or []
         self.values, self.symbols, self.returned = outer, outer_symbols, outer_returned
         return returned

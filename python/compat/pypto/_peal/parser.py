@@ -25,7 +25,9 @@ REFUSED = {
     "while": "a plan is made before any data is known, so a loop counts its rounds: for i in pl.range(...)",
     "break": "a loop does all its rounds: an if around what follows leaves it out",
     "continue": "a loop does all of a round: an if around what follows leaves it out",
+    "+=": "a name is given its new value: x = x + y",
 }
+WRITTEN = {"AugAssign": "+="}
 
 CONTEXTS = ("pl.at", "pl.manual_scope", "pl.scope")
 
@@ -220,8 +222,9 @@ class FunctionParser(FlowParser):
             read = getattr(self, f"read_{type(tree).__name__}", None)
             if read is None:
                 word = type(tree).__name__
-                reason = REFUSED.get(word.lower())
-                refused = f"{word.lower()} is not supported: {reason}" if reason else f"a {word} statement is not supported"
+                shown = WRITTEN.get(word, word.lower())
+                reason = REFUSED.get(shown)
+                refused = f"{shown} is not supported: {reason}" if reason else f"{word} statements are not supported"
                 raise UnsupportedFeatureError(refused, self.span(tree))
             with registry.at(self.span(tree)):
                 statement = read(tree)

@@ -85,7 +85,7 @@ BODIES = [
     ("for i in pl.range(2):\n    break", UnsupportedFeatureError, "break is not supported: a loop does all its rounds", "break"),
     ("for i in pl.range(2):\n    continue", UnsupportedFeatureError, "continue is not supported: a loop does all of a round", "continue"),
     ("me = pld.ReduceOp.Avg", InvalidOperationError, "pld.ReduceOp.Avg is not supported by Peal", "Avg"),
-    ("me += 1", UnsupportedFeatureError, "AugAssign", "me += 1"),
+    ("me += 1", UnsupportedFeatureError, r"\+= is not supported: .* x = x \+ y", "me += 1"),
     ("t = x if me == 0 else y", UnsupportedFeatureError, "IfExp", "t = x"),
     ("t = [i for i in range(3)]", UnsupportedFeatureError, "ListComp", "t = ["),
     ("t = print(3)", UnsupportedFeatureError, "cannot be called here", "print"),
@@ -185,6 +185,25 @@ def test_host_functions(tmp_path, old, new, words):
     source.path.write_text(source.text.replace(old, new))
     with pytest.raises(ParserSyntaxError, match=words):
         source.build(2, 4)
+
+
+@pytest.mark.parametrize("name", ["kernel", "chip"])
+def test_functions_that_call_themselves(tmp_path, name):
+    """One does, or two call each other."""
+    source = Source(tmp_path, f"y = self.{name}(x, y, data, sig, me)\nreturn y")
+    with pytest.raises(ValueError, match="calls itself") as error:
+        source.compile(2, 4)
+    assert str(error.value).startswith(f"{source.path}:{source.line(f'y = self.{name}(')}:")
+
+
+@pytest.mark.parametrize("dim", [0, -8])
+def test_dimensions_are_positive(tmp_path, dim):
+    for kind in (pl.Tensor, pld.DistributedTensor):
+        with pytest.raises(ValueError, match=f"a dimension must be positive, found {dim}"):
+            kind[[1, dim], pl.FP32]
+    with pytest.raises(ParserTypeError, match=f"the annotation of 'x': .* positive, found {dim}"):
+        text = f"@pl.program\nclass A:\n    @pl.function\n    def f(self, x: 'pl.Tensor[[{dim}], pl.FP32]'):\n        pass\n"
+        pl.parse_program("import pypto.language as pl\n" + text)
 
 
 def test_signatures():
