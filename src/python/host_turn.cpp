@@ -172,7 +172,7 @@ HostedProof prove_hosted(const std::vector<std::vector<Plan>>& kernels, bool zer
     const ProofAnswer answer = turn.prove(nullptr);
     const CheckReport& report = answer.report;
     HostedProof made;
-    made.verdict = name(report.verdict);
+    made.verdict = report.verdict == Verdict::bound ? "bound" : name(report.verdict);
     made.bound = report.bound;
     made.from_store = answer.from_store;
     for (const Violation& each : report.violations) {

@@ -6,15 +6,18 @@ import os
 import subprocess
 import sys
 import textwrap
+from functools import partial
 from pathlib import Path
 
 import numpy as np
+import peal
 import programs
 import pypto.language as pl
 import pypto.language.distributed as pld
 import pytest
 from frame import Source, compiled, numbers
 from pypto import ir
+from pypto._peal import verdicts
 from pypto.ir.distributed_compiled_program import DistributedCompiledProgram, DistributedConfig
 from pypto.runtime import DistributedWorker, RunConfig
 
@@ -328,10 +331,9 @@ def test_a_refuted_kernel_runs_with_a_warning_or_not_at_all(tmp_path, monkeypatc
     assert told.endswith(f"  the counterexample: {verdict.page}\n")
     page = Path(verdict.page).read_text()
     assert "<title>Tested on 2 ranks is not proved</title>" in page and "data race" in page and "<svg" in page
+    assert f"<p>{source.path}</p>" in page
     made(numbers((2, 1, 4)), np.zeros((2, 1, 4), np.float32))
     monkeypatch.setenv("PEAL_CHECK", "error")
-    import peal
-
     with pytest.raises(peal.Error, match="refuted: data race") as error:
         source.compile(2, 4)
     assert error.value.fault == "wrong"
@@ -340,6 +342,31 @@ def test_a_refuted_kernel_runs_with_a_warning_or_not_at_all(tmp_path, monkeypatc
     monkeypatch.setenv("PEAL_CHECK", "maybe")
     with pytest.raises(peal.Error, match="PEAL_CHECK: expected warn, error or off, found 'maybe'"):
         source.compile(2, 4)
+
+
+SELF_CLEARING = """
+for i in pl.range(2):
+    for peer in pl.range(nr):
+        if peer != me:
+            pld.system.notify(sig, peer, [0, 0], 1, op=pld.NotifyOp.AtomicAdd)
+    pld.system.wait(sig, [0, 0], nr - 1, cmp=pld.WaitCmp.Ge)
+    pld.system.notify(sig, me, [0, 0], 1 - nr, op=pld.NotifyOp.AtomicAdd)
+return y
+"""
+
+
+def test_a_proof_that_does_not_end_in_its_time(tmp_path, monkeypatch, capfd):
+    monkeypatch.setenv("PEAL_CHECK", "warn")
+    monkeypatch.setattr(verdicts, "prove_hosted", partial(verdicts.prove_hosted, max_seconds=0.1))
+    source = Source(tmp_path, SELF_CLEARING)
+    [verdict] = source.compile(8, 4).verdicts
+    words = f"kernel Tested of {source.path}: not decided: 0.1 seconds"
+    assert (verdict.verdict, str(verdict), verdict.lines) == ("bound", words, [])
+    assert capfd.readouterr().err == f"peal: {words}\n"
+    monkeypatch.setenv("PEAL_CHECK", "error")
+    with pytest.raises(peal.Error, match="not decided") as error:
+        source.compile(8, 4)
+    assert error.value.fault == "bound"
 
 
 def test_a_proof_that_knows_no_result_says_so(tmp_path):
