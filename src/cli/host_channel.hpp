@@ -45,7 +45,9 @@ public:
     // then on.
     void await_end();
 
-    // Can be read once the launcher has gone.
+    // Whether the launcher has gone, or who stands before this process; the descriptor can be read
+    // then.
+    bool is_gone() const;
     int end_descriptor() const { return gone_.get(); }
     // What is typed at the launcher can be read here.
     int input_descriptor() const { return input_out_.get(); }
@@ -56,7 +58,6 @@ private:
     void look_once();
     void take(const HostWord& word);
     void feed();
-    bool is_gone() const;
 
     const base::Descriptor wake_, gone_;
     base::Descriptor input_in_, input_out_;

@@ -134,7 +134,9 @@ private:
                               });
         const shm::JobEnd verdict = supervisor.wait();
         output.finish();
-        channel_.say(end_word(*world, verdict));
+        // Ranks that were ended because nobody stands before us any more have come to no end of
+        // their own: the launcher finds this host lost, and tells the others.
+        if (!channel_.is_gone()) channel_.say(end_word(*world, verdict));
         channel_.await_end();  // others may still meet here
         return verdict.status;
     }

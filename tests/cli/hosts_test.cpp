@@ -157,6 +157,23 @@ TEST_F(LaunchOnHosts, NothingIsLeftWhenALauncherOrItsPeopleAreKilled) {
     }
 }
 
+// A launcher that has not looked for a while hears of all of it at once.
+TEST_F(LaunchOnHosts, AHostIsLostToALauncherThatLooksLate) {
+    const std::string host_sides = "pgrep -c -x -f '[^ ]*/peal host-side'";
+    const Ran ran = on_hosts(
+        {"a", "b"},
+        fmt::format(
+            "mkfifo $PEAL_HOSTS/ready; "
+            "\"$peal\" launch -n 4 --hosts a,b --rsh enter-host "
+            "sh -c 'echo here; exec sleep 1000' >$PEAL_HOSTS/ready 2>/dev/null & launcher=$!; "
+            "head -n 4 $PEAL_HOSTS/ready; behind=$(pgrep -P $launcher); "
+            "kill -STOP $behind; kill -KILL $(pgrep -o -x -f '[^ ]*/peal host-side'); "
+            "while [ $({}) -gt 2 ]; do sleep 0.1; done; "
+            "kill -CONT $behind; wait $launcher; echo $?",
+            host_sides));
+    EXPECT_THAT(ran.out, MatchesRegex("here\nhere\nhere\nhere\n(137|2)\n")) << ran.err;
+}
+
 // The agent needs no cable here, so it is the ranks that hear of it, on both sides.
 TEST_F(LaunchOnHosts, APulledCableIsHeardOfOnBothSidesInThreeSeconds) {
     for (const char* cut : {"a", "c"}) {
