@@ -157,6 +157,8 @@ struct Members {
     int in_world(int member) const { return ranks[static_cast<std::size_t>(member)]; }
     int self_in_world() const { return in_world(rank); }
     bool are_pair() const { return whole != nullptr; }
+    // Of two members the other, in the world.
+    int partner() const { return nranks() == 2 ? in_world(1 - rank) : shm::kNoPartner; }
     // All members of the communicator.
     const Members& all() const { return whole == nullptr ? *this : *whole; }
     // A member's rank in the communicator.
@@ -176,11 +178,13 @@ struct Members {
     // The same of a pair, whose memory is known to both (src/comm/far_pairs.hpp).
     void read_other_hosts();
     Member& self() const { return record_of(rank); }
-    // The wait of this rank: with progress where the job has other hosts, whoever it waits for.
+    // The wait of this rank, for `partner` alone or whomever: with progress where the job has other
+    // hosts.
     template <class Ready>
-    Waited wait_until(Ready&& ready, Clock::time_point deadline) const {
+    Waited wait_until(Ready&& ready, Clock::time_point deadline,
+                      int partner = shm::kNoPartner) const {
         if (job != nullptr && job->spans_hosts()) return job->wait_until(ready, deadline);
-        return shm::wait_until(*world, self_in_world(), ready, deadline);
+        return shm::wait_until(*world, self_in_world(), ready, deadline, partner);
     }
     // The own part of the memory that every call may use.
     void touch() const {

@@ -332,14 +332,20 @@ void Progress::wait_for_ring() {
     if (!pays || !call_.core.look(kGlances, pause)) wait_longer();
 }
 
+// The one rank that this one waits for, if it is one and nothing else is under way.
+int Progress::partner() const {
+    return under_way_.has_others(call_) ? shm::kNoPartner : members_.partner();
+}
+
 // Where ranks outnumber cores, the core is for whoever is wanted next. That may be this rank, if it
-// does not just wait for a root: if no ring that it lacks comes from a rank that wants this very
-// core, it is worth to look for some time, about as long as it takes to hand the core to another
-// rank and get it back.
+// does not just wait for a root of several: if no ring that it lacks comes from a rank that wants
+// this very core, it is worth to look for some time, about as long as it takes to hand the core to
+// another rank and get it back.
 bool Progress::looks_again() const {
     constexpr int kGlances = 64;
     const bool is_wanted_next =
-        call_.phase != Phase::kernel && call_.routine->sync != SyncPattern::all_from_root;
+        partner() != shm::kNoPartner ||
+        (call_.phase != Phase::kernel && call_.routine->sync != SyncPattern::all_from_root);
     if (spinning_pays(*members_.world) || !is_wanted_next) return !call_.core.is_blocked();
     const int core = sched_getcpu();
     const auto is_on_this_core = [&](const engine::Address& cell) {
@@ -362,7 +368,7 @@ void Progress::wait_longer() {
     } standstill{diagnosis_};
     for (;;) {
         carry_on_others();
-        const Waited waited = members_.wait_until(ready, diagnosis_.next_look(begin));
+        const Waited waited = members_.wait_until(ready, diagnosis_.next_look(begin), partner());
         if (waited == Waited::alarm) diagnosis_.fail_by_alarm();
         if (!call_.core.is_blocked()) return;
         if (diagnosis_.has_failed()) diagnosis_.fail_as_reported();

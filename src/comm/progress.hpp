@@ -105,6 +105,7 @@ private:
     void wait_for_far(IsOver&& is_over);
     void end_far();
     void carry_on_others();
+    int partner() const;
     bool looks_again() const;
 
     const Members& members_;

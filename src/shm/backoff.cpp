@@ -6,7 +6,6 @@
 #include <algorithm>
 
 #include "shm/futex.hpp"
-#include "shm/spread.hpp"
 
 namespace peal::shm {
 namespace {
@@ -70,7 +69,7 @@ void Backoff::pause_alone(Clock::time_point now) {
 
 void Backoff::pause_in_a_crowd(Clock::time_point now) {
     if (now - start_ < kYield && yields.pay(now)) {
-        spread_out(world_, rank_);
+        spread_out(world_, rank_, partner_);
         yields.yield(now);
     } else {
         arm_or_sleep(now);

@@ -22,6 +22,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "shm/spread.hpp"
 #include "shm/world.hpp"
 
 #if defined(__x86_64__) || defined(__i386__)
@@ -78,8 +79,8 @@ inline bool spinning_pays(const World& world) {
 // `ready` loads with acquire what the notifiers store. Whoever notifies calls ring_if_asleep().
 class Backoff {
 public:
-    Backoff(World& world, int rank, bool spinning)
-        : world_(world), rank_(rank), spinning_(spinning) {}
+    Backoff(World& world, int rank, bool spinning, int partner = kNoPartner)
+        : world_(world), rank_(rank), partner_(partner), spinning_(spinning) {}
     Backoff(World& world, int rank) : Backoff(world, rank, spinning_pays(world)) {}
 
     // Returns after a moment: at once at first, later when the rank is rung, and in any case after
@@ -120,6 +121,7 @@ private:
 
     World& world_;
     int rank_;
+    int partner_;  // the one rank that it waits for, if it is one
     bool spinning_;
     bool armed_ = false;
     bool late_ = false;
@@ -132,8 +134,9 @@ private:
 
 // The wait of one rank, from its first spin.
 template <class Ready>
-Waited wait_until(World& world, int rank, Ready&& ready, Clock::time_point deadline = kNoDeadline) {
-    return Backoff(world, rank).wait_until(ready, deadline);
+Waited wait_until(World& world, int rank, Ready&& ready, Clock::time_point deadline = kNoDeadline,
+                  int partner = kNoPartner) {
+    return Backoff(world, rank, spinning_pays(world), partner).wait_until(ready, deadline);
 }
 
 }  // namespace peal::shm

@@ -52,6 +52,20 @@ TEST(BetterCore, UnknownCoresDoNotCount) {
     EXPECT_THAT(moves({1, -1, -1, 1}, {0, 1}), ElementsAre(0, -1, -1, 0));
 }
 
+TEST(BetterCore, ApartFromItsPartner) {
+    const auto move = [](const std::vector<int>& cores, int rank, int partner) {
+        return better_core(cores, rank, std::vector{0, 1, 2}, kUnknown, partner);
+    };
+    EXPECT_EQ(move({0, 0, 1, 1, 2}, 0, 1), 2) << "to the emptiest, although the ranks are even";
+    EXPECT_EQ(move({0, 0, 1, 1, 1, 1, 2, 2, 2}, 0, 1), 2)
+        << "and although it is fuller than its own";
+    EXPECT_EQ(move({0, 1, 1, 1, 2, 2}, 0, 1), -1) << "they are apart";
+    EXPECT_EQ(move({0, 1, 1, 1, 2, 2}, 1, 3), 0) << "with one that is on its core";
+    EXPECT_EQ(move({0, 1, 1, 1, 2, 2, 2}, 1, 0), -1) << "never to its partner, however empty";
+    EXPECT_EQ(move({0, 1, 1, 1, 2}, 1, 0), 2) << "but to another";
+    EXPECT_EQ(better_core(std::vector{0, 0}, 0, std::vector{0}, kUnknown, 1), -1);
+}
+
 // Two nodes of two physical cores with two hyper-threads each, counted as Linux often does: first
 // one thread of every physical core, then the others.
 //
