@@ -39,8 +39,8 @@ namespace fs = std::filesystem;
 
 const char* directory() { return std::getenv("PEAL_RECORD_RUNS"); }
 
-// One write to the end of a file, which no other process gets between. Nothing is remembered here,
-// so that threads and forks need no care.
+// One write to the end of a file, which no other process gets between. But for last_meant nothing
+// is remembered here, so that threads and forks need no care.
 void append(const fs::path& place, const std::string& line) {
     const int file = open(place.c_str(), O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0644);
     if (file < 0) return;
@@ -67,13 +67,21 @@ std::string spec_of(const Collective& collective) {
                        fmt::join(received_at, " "));
 }
 
-// Of the plans, and of what they are meant to do: the same plans may be meant to do different
-// things.
-std::string name_of(const std::vector<Plan>& plans, const std::string& spec = "-") {
+std::string set_of(const std::vector<Plan>& plans) {
     base::Digest set;
     for (const Plan& plan : plans) set.add(digest(plan));
-    return set.text() + "." + base::Digest().add(spec).text();
+    return set.text();
 }
+
+// Of the plans, and of what they are meant to do: the same plans may be meant to do different
+// things.
+std::string name_of(const std::string& set, const std::string& spec = "-") {
+    return set + "." + base::Digest().add(spec).text();
+}
+
+// The set of which this thread last said what it does. An engine that it is then given to knows
+// less of it, and writing plans takes longer than carrying them out.
+thread_local std::string last_meant;
 
 template <class TextOf>
 void write_once(const std::string& name, CallOrder order, TextOf&& text_of) {
@@ -97,14 +105,17 @@ void record_run(const Plan& plan) {
 
 void record_set(const std::vector<Plan>& plans, CallOrder order) {
     if (!records_runs()) return;
-    write_once(name_of(plans), order,
+    const std::string set = set_of(plans);
+    if (set == last_meant) return;
+    write_once(name_of(set), order,
                [&] { return fmt::format("{}\n-\n{}", plans.size(), to_json(plans)); });
 }
 
 void record_set(const std::vector<Plan>& plans, CallOrder order, const Collective& collective) {
     if (!records_runs()) return;
     const std::string spec = spec_of(collective);
-    write_once(name_of(plans, spec), order,
+    last_meant = set_of(plans);
+    write_once(name_of(last_meant, spec), order,
                [&] { return fmt::format("{}\n{}\n{}", plans.size(), spec, to_json(plans)); });
 }
 
@@ -112,7 +123,8 @@ void record_compiled(const std::vector<Plan>& plans, CallOrder order,
                      const Collective& collective) {
     if (!records_runs()) return;
     const std::string spec = spec_of(collective);
-    write_once(name_of(plans, spec), order,
+    last_meant = set_of(plans);
+    write_once(name_of(last_meant, spec), order,
                [&] { return fmt::format("{}\n{}\n", plans.size(), spec); });
 }
 
@@ -138,7 +150,7 @@ void record_sequence(const std::vector<RecordedCall>& calls, CallOrder order, Ti
         for (const auto& [window, what] : call.holds) add_line(what + " " + window);
         text += plans;
     }
-    const fs::path place = fs::path(directory()) / (name_of(*calls.at(0).plans, text) +
+    const fs::path place = fs::path(directory()) / (name_of(set_of(*calls.at(0).plans), text) +
                                                     (instead ? ".instead" : ".sequence"));
     if (!fs::exists(place)) base::write_text(place, text, "record of runs");
 }
