@@ -157,8 +157,10 @@ struct Members {
     int in_world(int member) const { return ranks[static_cast<std::size_t>(member)]; }
     int self_in_world() const { return in_world(rank); }
     bool are_pair() const { return whole != nullptr; }
-    // Of two members the other, in the world.
-    int partner() const { return nranks() == 2 ? in_world(1 - rank) : shm::kNoPartner; }
+    // Of two members on this host the other, in the world.
+    int partner() const {
+        return nranks() == 2 && !span_hosts() ? in_world(1 - rank) : shm::kNoPartner;
+    }
     // All members of the communicator.
     const Members& all() const { return whole == nullptr ? *this : *whole; }
     // A member's rank in the communicator.
