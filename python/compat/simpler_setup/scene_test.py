@@ -57,8 +57,11 @@ class SceneTestCase:
         for case in chosen.cases_of(type(self)):
             try:
                 cases.run_case(self, st_worker, case, chosen)
-            except Exception as error:
+            except AssertionError as error:
                 raise AssertionError(f"{type(self).__name__}::{case['name']}: {error}") from error
+            except Exception:  # stays what it is: a task that fails is a RuntimeError
+                request.node.add_report_section("call", "scene", f"{type(self).__name__}::{case['name']}")
+                raise
 
     @staticmethod
     def run_module(module_name):
