@@ -167,6 +167,7 @@ OPS = {
     "pld.tile.remote_load": Emitter.load,
     "tile.store": Emitter.store,
     "tile.full": Emitter.full,
+    "tile.read": Emitter.tile_read,
     "tensor.read": Emitter.read,
     "tensor.write": Emitter.write,
     "tensor.slice": Emitter.slice,

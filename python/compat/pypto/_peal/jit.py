@@ -67,7 +67,7 @@ class _Program:
     def read(self, function, types):
         """The function, read; `types` are those of its arguments, for annotations that do not say."""
         reader = _Reader(self, function, types)
-        reader.read_signature()
+        reader.guarded(reader.read_signature)
         reader.guarded(reader.read_body)
         self.functions.extend([*reader.blocks, reader.result])
         return reader.result

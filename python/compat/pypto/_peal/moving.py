@@ -206,15 +206,23 @@ class Moving:
         return Memory(memory.param, memory.offset, shape, memory.dtype)
 
     def tile_slice(self, expr, at):
-        tile = self.tile(expr.args[0])
         shape, offsets = self.numbers(expr.args[1], "a size"), self.numbers(expr.args[2], "an offset")
-        whole = packed(self, tile.valid)
+        return self.tile_part(self.tile(expr.args[0]), shape, offsets, expr.span)
+
+    def tile_read(self, expr, at):
+        """One element: a tile of it, as what is read from memory is."""
+        tile, offsets = self.tile(expr.args[0]), self.numbers(expr.args[1], "an offset")
+        one = self.tile_part(tile, [1] * len(offsets), offsets, expr.span)
+        return Tile(one.var, one.dtype, [1])
+
+    def tile_part(self, tile, shape, offsets, span):
+        at, whole = span.at(), packed(self, tile.valid)
         place = 0
         for offset, step in zip(offsets, whole.strides):
             place = self.add(place, self.mul(offset, step))
         runs = Runs(self, shape, [whole])
         if not runs.is_one():
-            refuse("a part of a tile with gaps between its rows is not supported", expr.span)
+            refuse("a part of a tile with gaps between its rows is not supported", span)
         operands = [tile.var, self.expression(place), self.expression(runs.count)]
         return Tile(self.bind("part", ir.call("tile.slice", operands, [], at), at), tile.dtype, shape)
 

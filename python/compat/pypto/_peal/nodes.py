@@ -27,6 +27,10 @@ class Span:
     def text(self):
         return linecache.getline(self.filename, self.begin_line).rstrip("\n")
 
+    def lines(self):
+        """The lines that it begins and ends in, and those between."""
+        return [linecache.getline(self.filename, n).rstrip("\n") for n in range(self.begin_line, self.end_line + 1) if n > 0]
+
     def at(self):
         """Line, column and length, as Peal's nodes have them."""
         length = self.end_column - self.begin_column if self.end_line == self.begin_line else 0
@@ -407,6 +411,14 @@ class ForStmt(Stmt):
         self.loop_var, self.start, self.stop, self.step = loop_var, start, stop, step
         self.iter_args, self.body, self.return_vars = list(iter_args), body, list(return_vars)
         self.kind, self.span = kind, span or Span.unknown()
+
+
+class WhileStmt(Stmt):
+    """In no program that is read here: `while` is refused."""
+
+    def __init__(self, condition, iter_args, body, return_vars, span=None):
+        self.condition, self.iter_args, self.body = condition, list(iter_args), body
+        self.return_vars, self.span = list(return_vars), span or Span.unknown()
 
 
 class IfStmt(Stmt):

@@ -137,14 +137,17 @@ def assemble(target, source, offset, *, atomic=AtomicType.None_):
     return make("tensor.assemble", [target, source, offset], addition(atomic, target), target.type)
 
 
-@op("pl.read", "pl.tensor.read", note="the value is data: it may be written, not steer control flow")
+@op("pl.read", "pl.tensor.read", "pl.tile.read", note="the value is data: it may be written, not steer control flow")
 def read(src, offset):
-    memory(src, "src")
+    is_tile = isinstance(getattr(src, "type", None), nodes.TileType)
+    if not is_tile:
+        memory(src, "src")
     offset = index_list(offset if isinstance(offset, (list, tuple, nodes.MakeTuple)) else [offset], "offset")
     if len(offset.elements) != len(src.type.shape):
-        raise ValueError(f"offset rank {len(offset.elements)} does not match the rank of the tensor, {len(src.type.shape)}")
-    require_room(lambda i: f"read is past the end of dimension {i}", offset.elements, [1] * 9, src.type.shape)
-    return make("tensor.read", [src, offset], None, nodes.ScalarType(src.type.dtype))
+        what = "tile" if is_tile else "tensor"
+        raise ValueError(f"offset rank {len(offset.elements)} does not match the rank of the {what}, {len(src.type.shape)}")
+    require_room(lambda i: f"read is past the end of dimension {i}", offset.elements, [1] * 9, valid_of(src))
+    return make("tile.read" if is_tile else "tensor.read", [src, offset], None, nodes.ScalarType(src.type.dtype))
 
 
 @op("pl.write", "pl.tensor.write")

@@ -79,14 +79,15 @@ def definition_of(function):
     )
 
 
-def parse_program(cls, names):
+def parse_program(cls, names, strict_ssa=False):
     marked = [m for m in vars(cls).values() if isinstance(m, Marked)]
     if not marked:
         raise ParserSyntaxError(f"class {cls.__name__} has no method under @pl.function")
     signatures = {}
     parsers = [FunctionParser(m, names, signatures) for m in marked]
     for parser in parsers:
-        parser.read_signature()
+        parser.strict_ssa |= strict_ssa
+        parser.guarded(parser.read_signature)
     for parser in parsers:
         parser.guarded(parser.read_body)
     functions = [f for p in parsers for f in (*p.blocks, p.result)]
@@ -111,7 +112,7 @@ _texts = []
 
 class FunctionParser(FlowParser):
     def __init__(self, marked, names, signatures):
-        self.marked = marked
+        self.marked, self.strict_ssa = marked, marked.strict_ssa
         self.tree = definition_of(marked.function)
         super().__init__(marked.function.__code__.co_filename, names, signatures)
         self.is_incore = marked.type == FunctionType.InCore
@@ -127,6 +128,9 @@ class FunctionParser(FlowParser):
             raise
         except RecursionError:
             raise ParserSyntaxError(f"Failed to parse function {self.tree.name}: nested too deep", self.span(self.tree))
+        except Exception as error:
+            words = f"Failed to parse function {self.tree.name}: {type(error).__name__}: {error}"
+            raise ParserSyntaxError(words, getattr(error, "read_at", self.span(self.tree))) from error
 
     # ---- the signature
 
@@ -370,7 +374,7 @@ class FunctionParser(FlowParser):
         """x[a:b, c:d] = y writes into x, and x is still its name; x[i, j] = s writes one element."""
         if not isinstance(target.value, ast.Name):
             raise UnsupportedFeatureError("a part of a name can be assigned to, of nothing else", span)
-        if self.marked.strict_ssa:
+        if self.strict_ssa:
             raise SSAViolationError(f"'{target.value.id}' is assigned to in part, and strict_ssa=True", span)
         base = self.value(target.value)
         if not isinstance(base.type, nodes.TensorType):
@@ -403,7 +407,7 @@ class FunctionParser(FlowParser):
                 raise ParserTypeError(f"{value.op.name} is made for its effect and has no value", span)
         known = self.scope.get(name)
         if isinstance(known, nodes.Var):
-            if self.marked.strict_ssa:
+            if self.strict_ssa:
                 raise SSAViolationError(f"'{name}' is already assigned, and strict_ssa=True", span)
             unknown = (known.type, value.type)
             if known.type != value.type and not any(isinstance(t, nodes.UnknownType) for t in unknown):

@@ -43,10 +43,14 @@ def op(*names, note=""):
 
 @contextmanager
 def at(span):
-    """Nodes that are made inside come from `span`."""
+    """Nodes that are made inside come from `span`, and so do exceptions."""
     _here.append(span)
     try:
         yield
+    except Exception as error:
+        if not hasattr(error, "read_at"):
+            error.read_at = span
+        raise
     finally:
         _here.pop()
 

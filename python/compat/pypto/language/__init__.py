@@ -36,7 +36,7 @@ def program(cls=None, *, strict_ssa=False):
         from .. import language
         from . import distributed
 
-        return _parser.parse_program(cls, {**names, "pl": names.get("pl", language), "pld": names.get("pld", distributed)})
+        return _parser.parse_program(cls, {**names, "pl": names.get("pl", language), "pld": names.get("pld", distributed)}, strict_ssa)
 
     return made if cls is None else made(cls)
 

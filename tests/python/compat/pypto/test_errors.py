@@ -90,6 +90,10 @@ BODIES = [
     ("t = [i for i in range(3)]", UnsupportedFeatureError, "ListComp", "t = ["),
     ("t = print(3)", UnsupportedFeatureError, "cannot be called here", "print"),
     ("t = pl.add(pl.load(x, [0, 0], [1, n]), x)", InvalidOperationError, "cannot be mixed", "pl.add"),
+    ("t = pl.read(pl.load(x, [0, 0], [1, n], [1, 2]), [0, 2])", InvalidOperationError, "read is past the end of dimension 1", "pl.read"),
+    ("t = pl.read(pl.load(x, [0, 0], [1, n]), [0])", InvalidOperationError, "offset rank 1 does not match the rank of the tile, 2", "pl.read"),
+    ("t = x.shape[2]", ParserSyntaxError, "Failed to parse function kernel: IndexError: tuple index out of range", "x.shape[2]"),
+    ("t = 1 << -1", ParserSyntaxError, "Failed to parse function kernel: ValueError: negative shift count", "1 << -1"),
 ]
 
 
@@ -102,6 +106,7 @@ def test_bodies(tmp_path, body, error, words, where):
     assert caught.value.span.begin_line == source.line(where)
     assert caught.value.span.filename == str(source.path)
     assert where in str(caught.value)  # the line is shown
+    assert where in caught.value.source_lines[0]
 
 
 def test_calls_of_functions(tmp_path):
@@ -243,6 +248,25 @@ def test_signatures():
             def kernel(self, x: pl.Tensor[[1, 4], pl.FP32]):
                 t = pl.load(x, [0, 0], [1, 4])
                 t = pl.add(t, t)
+
+    with pytest.raises(SSAViolationError, match="'t' is already assigned"):
+
+        @pl.program(strict_ssa=True)
+        class AllStrict:
+            @pl.function(type=pl.FunctionType.InCore)
+            def kernel(self, x: pl.Tensor[[1, 4], pl.FP32]):
+                t = pl.load(x, [0, 0], [1, 4])
+                t = pl.add(t, t)
+
+    with pytest.raises(ParserSyntaxError, match="Failed to parse function kernel: SyntaxError: '\\[' was never closed") as caught:
+
+        @pl.program
+        class Unclosed:
+            @pl.function(type=pl.FunctionType.InCore)
+            def kernel(self, x: "pl.Tensor[[1, 4], pl.FP32"):
+                pass
+
+    assert "def kernel" in caught.value.source_lines[0]
 
     with pytest.raises(ValueError, match="must be an identifier"):
         pl.dynamic("a b")

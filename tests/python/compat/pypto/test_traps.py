@@ -46,6 +46,18 @@ def test_a_notify_writes_the_peer_s_cell_and_a_read_looks_at_the_own_one(tmp_pat
     np.testing.assert_array_equal(ys[:, 0, 0], [0, 9, 0])
 
 
+def test_an_element_of_a_tile_is_read(tmp_path):
+    """Where it is in the valid part, also at a place that the rank says."""
+    body = """
+    t = pl.load(x, [0, 0], [4, 8], [3, 4])
+    pl.write(y, [0, 0], pl.read(t, [1, 2]))
+    pl.write(y, [0, 1], pl.tile.read(pl.add(t, t), [2, me]))
+    return y
+    """
+    xs, ys = run(Source(tmp_path, body, x="3, 4", y="1, 2"), 2)
+    np.testing.assert_array_equal(ys[:, 0], [[xs[r, 1, 2], 2 * xs[r, 2, r]] for r in range(2)])
+
+
 def test_a_signal_is_dense_memory(tmp_path):
     """[i, j] is element i * cols + j, also for those who load all of it."""
     body = """

@@ -10,7 +10,7 @@ class ParserError(Exception):
     def __init__(self, message, span=None, hint=None, note=None, source_lines=None):
         super().__init__(message)
         self.message, self.span, self.hint, self.note = message, span, hint, note
-        self.source_lines = source_lines
+        self.source_lines = span.lines() if source_lines is None and span is not None else source_lines
 
     def __str__(self):
         text = self.message if self.span is None else self.span.shown(self.message)
