@@ -8,7 +8,8 @@ from peal._unsupported import missing as _missing
 
 from .runtime import RunConfig
 
-SWITCHES = ("--codegen-only", "--save-kernels", "--dump-passes")
+PROFILING = ("enable_chip_swimlane", "enable_dump_args", "enable_pmu", "enable_dep_gen", "enable_scope_stats", "compile_profiling")
+SWITCHES = ("--codegen-only", "--save-kernels", "--dump-passes", *(f"--{name.replace('_', '-')}" for name in PROFILING))
 VALUES = ("--kernels-dir", "--strategy", "--memory-planner")
 
 
@@ -58,7 +59,8 @@ def pytest_runtest_setup(item):
 
 @pytest.fixture(scope="session")
 def test_config(request):
-    return RunConfig(platform=platforms_of(request.config.getoption("--platform"))[0])
+    option = request.config.getoption
+    return RunConfig(platform=platforms_of(option("--platform"))[0], **{name: option(name) for name in PROFILING})
 
 
 @pytest.fixture(scope="session")

@@ -33,7 +33,13 @@ class IRVisitor:
         for child in children(expr):
             self.visit_expr(child)
 
-    visit_call = visit_below
+    visit_call = visit_var = visit_below
+
+    def visit_dyn_var(self, var):
+        self.visit_var(var)
+
+    def visit_iter_arg(self, var):
+        self.visit_var(var)
 
     def visit_seq_stmts(self, stmt):
         for each in stmt.stmts:
@@ -54,6 +60,11 @@ class IRVisitor:
 
     def visit_for_stmt(self, stmt):
         for expr in (stmt.start, stmt.stop, stmt.step, *(a.init_value for a in stmt.iter_args)):
+            self.visit_expr(expr)
+        self.visit_stmt(stmt.body)
+
+    def visit_while_stmt(self, stmt):
+        for expr in (*(a.init_value for a in stmt.iter_args), stmt.condition):
             self.visit_expr(expr)
         self.visit_stmt(stmt.body)
 

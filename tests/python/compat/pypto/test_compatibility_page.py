@@ -29,6 +29,7 @@ import pytest
 def test_devices(device_ids, test_config):
     assert device_ids == [0, 1, 2, 5]
     assert test_config.platform == "a2a3sim"
+    assert (test_config.enable_pmu, test_config.enable_dep_gen) == (True, False)
 
 @pytest.mark.platforms("a5")
 def test_elsewhere():
@@ -47,7 +48,7 @@ def run_pytest(path, *options):
 
 def test_the_plugin_has_options_and_fixtures(tmp_path):
     (tmp_path / "test_it.py").write_text(PLUGIN_TEST)
-    done = run_pytest(tmp_path, "--device=0-2,1,5", "--platform=a2a3sim", "--codegen-only")
+    done = run_pytest(tmp_path, "--device=0-2,1,5", "--platform=a2a3sim", "--codegen-only", "--enable-pmu")
     assert "2 passed, 1 skipped" in done.stdout, done.stdout
 
 

@@ -78,6 +78,28 @@ def test_visitors_see_everything():
     assert seen.calls.count("tensor.slice") == 2
 
 
+class Names(ir.IRVisitor):
+    def __init__(self):
+        self.names, self.whiles = [], 0
+
+    def visit_var(self, var):
+        self.names.append(var.name_hint)
+        super().visit_var(var)
+
+    def visit_while_stmt(self, stmt):
+        self.whiles += 1
+        super().visit_while_stmt(stmt)
+
+
+def test_visitors_see_variables_and_while_loops():
+    flag = core.Var("flag", core.ScalarType(pl.BOOL))
+    carried = core.IterArg("t", core.ScalarType(pl.INDEX), core.Var("first", core.ScalarType(pl.INDEX)))
+    body = core.SeqStmts([core.YieldStmt([core.Add(carried, pl.dynamic("NR"), pl.INDEX)])])
+    seen = Names()
+    seen.visit_stmt(core.WhileStmt(flag, [carried], body, [core.Var("last", carried.type)]))
+    assert (seen.whiles, seen.names) == (1, ["first", "flag", "t", "NR"])
+
+
 @pytest.mark.parametrize("name", KERNELS)
 def test_what_is_printed_is_read_again_and_runs(tmp_path, name):
     kernel = KERNELS[name]
