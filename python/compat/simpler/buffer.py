@@ -92,6 +92,7 @@ class Buffer(_Named):
         self.address_space, self.backend_kind, self.access = address_space, backend_kind, access
         self.owner_worker_id, self.identity, self.closed = owner_worker_id, BufferIdentity(), False
         self._keep, self._release = keep, release
+        self._whole = None  # the tensor that all of it is, if it was allocated as one
 
     def tensor(self, shapes, dtype, strides=None, byte_offset=0):
         """A view; row-major unless strides are given."""

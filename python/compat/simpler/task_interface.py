@@ -69,6 +69,8 @@ class TaskArgs(_Named):
         self._tensors, self._tags, self._scalars = [], [], []
 
     def add_tensor(self, tensor, tag=TensorArgType.INPUT):
+        if isinstance(tensor, Buffer) and tensor._whole is not None:
+            tensor = tensor._whole
         if not isinstance(tensor, (Tensor, ContinuousTensor)):
             raise TypeError(f"add_tensor: expected a tensor argument, found {type(tensor).__name__}")
         if self._scalars:

@@ -15,6 +15,7 @@ from .buffer import AccessMode, AddressSpace, BackendKind, Buffer
 from .task_interface import MAX_REGISTERED_CALLABLE_IDS, ArgDirection, CallConfig, ChipCallable
 
 _RUNTIMES = ("tensormap_and_ringbuffer", "host_build_graph")
+_WRITABLE = {"WRITEABLE": True}  # what has no such flags says itself whether it is
 _OVER = {"closed": "the worker is closed", "failed": "the worker's init() has failed"}
 _DIRECTIONS = {ArgDirection.IN: "in", ArgDirection.OUT: "out", ArgDirection.INOUT: "inout"}
 
@@ -325,8 +326,8 @@ class Worker(_Named):
             _, to, source, size = where
         else:
             array, buffer = where
-            if isinstance(array, (bytes, memoryview)) and memoryview(array).readonly:
-                raise TypeError("copy_from: expected memory that can be written")
+            if not arrays.is_torch(array) and not getattr(array, "flags", _WRITABLE)["WRITEABLE"]:
+                raise TypeError("expected memory that can be written")
             to, size = host_range(array)
             source = buffer.base
             _expect_room(buffer, size)

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Arrays of the host program: tensors of torch, arrays of numpy."""
 
+import ctypes
 import sys
 
 from .elements import DataType
@@ -45,6 +46,20 @@ def dtype_of(array_dtype):
 
 def nbytes_of(array):
     return array.numel() * array.element_size() if is_torch(array) else array.nbytes
+
+
+def range_of(memory):
+    """(address, bytes) of an array, or of anything that lends its memory and lets it be written."""
+    if is_torch(memory) or hasattr(memory, "__array_interface__"):
+        if not is_contiguous(memory):
+            raise ValueError("expected a contiguous tensor")
+        return address_of(memory), nbytes_of(memory)
+    view = memoryview(memory)
+    if view.readonly:
+        raise TypeError("expected memory that can be written")
+    if not view.c_contiguous:
+        raise ValueError("expected contiguous memory")
+    return ctypes.addressof(ctypes.c_char.from_buffer(view)), view.nbytes
 
 
 def is_contiguous(array):

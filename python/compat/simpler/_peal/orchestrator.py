@@ -18,6 +18,7 @@ class Orchestrator(Named):
     def __init__(self, worker):
         self._worker, self._driver, self._chips = worker, worker._driver, worker._chip_count()
         self._domains, self._keeps, self._is_over, self._has_submitted = [], [], False, False
+        self._allocated = []
         self._waiting = 0  # chip tasks that were submitted and have not run
 
     # ------------------------------------------------------------------------ tasks
@@ -92,10 +93,11 @@ class Orchestrator(Named):
         self._worker.live_domains.pop(handle.name, None)
 
     def alloc(self, shape, dtype):
-        """Host memory for this run."""
+        """Host memory for this run: given back at its end. It may be added to a task as the tensor that it is."""
         self._expect_running()
         buffer = self._worker.alloc_shared_tensor(shape, dtype)
-        self._keeps.append(buffer)
+        buffer._whole = buffer.tensor(shape, dtype)
+        self._allocated.append(buffer)
         return buffer
 
     def alloc_child_tensor(self, worker_id, shapes, dtype):
@@ -167,6 +169,8 @@ class Orchestrator(Named):
         for handle in self._domains:
             handle.release()
             handle._free()
+        for buffer in self._allocated:
+            buffer.close()
 
 
 class SubArgs(Named, list):
@@ -210,7 +214,7 @@ def host_range(array, nbytes=None):
     if isinstance(array, (Tensor, ContinuousTensor)):
         begin, end = range_of(array)
         return begin, end - begin
-    return arrays.address_of(array), arrays.nbytes_of(array)
+    return arrays.range_of(array)
 
 
 def bytes_of_shape(shapes, dtype):

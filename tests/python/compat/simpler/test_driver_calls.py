@@ -95,11 +95,24 @@ def test_memory_of_a_chip_of_level_2(twice):
         found = row(*[0] * 8)
         worker.copy_from(found, b)
         assert [float(found[i]) for i in range(8)] == [2 * v for v in EIGHT]
+        lent = bytearray(64)
+        worker.copy_from(memoryview(lent)[32:], b)
+        assert list(numpy.frombuffer(lent, "f4")) == [0.0] * 8 + [2 * v for v in EIGHT]
+        worker.copy_to(a, lent[32:])
+        worker.copy_from(found, a)
+        assert [float(found[i]) for i in range(8)] == [2 * v for v in EIGHT]
         for wrong in (lambda: worker.copy_to(a, row(*[0] * 9)), lambda: worker.copy_from(row(*[0] * 9), a)):
             with pytest.raises(ValueError, match="36 bytes do not fit into a buffer of 32"):
                 wrong()
-        with pytest.raises(TypeError, match="can be written"):
-            worker.copy_from(bytes(32), a)
+        read_only = numpy.zeros(8, "f4")
+        read_only.flags.writeable = False
+        for wrong in (lambda: worker.copy_from(bytes(32), a), lambda: worker.copy_to(a, bytes(32)), lambda: worker.copy_from(read_only, a)):
+            with pytest.raises(TypeError, match="expected memory that can be written"):
+                wrong()
+        with pytest.raises(ValueError, match="expected a contiguous tensor"):
+            worker.copy_to(a, numpy.zeros(16, "f4")[::2])
+        with pytest.raises(ValueError, match="expected contiguous memory"):
+            worker.copy_from(memoryview(lent)[::2], a)
         worker.free(a)
         assert worker.committed_device_memory() == 32
         with pytest.raises(ValueError, match="closed"):
@@ -243,13 +256,15 @@ def test_older_drivers_name_chip_memory_by_its_address(worker, twice):
 
 
 def test_tasks_are_ordered_by_bytes_that_they_share(worker, twice):
-    """Through memory of one run that the host forgets afterwards, and through halves of one tensor."""
+    """Through memory of one run that is given back at its end, and through halves of one tensor."""
     chip = worker.register(twice)
     source, target = row(*EIGHT).share_memory_(), row(*[-1] * 8).share_memory_()
+    kept = []
 
     def orchestrate(orch, *_):
         between = orch.alloc((8,), F32)
-        orch.submit_next_level(chip, task(make_tensor_arg(worker, source), between.tensor((8,), F32)), worker=0)
+        kept.append(between)
+        orch.submit_next_level(chip, task(make_tensor_arg(worker, source), between), worker=0)
         for half in (0, 1):
             part = between.tensor((4,), F32, byte_offset=16 * half)
             out = worker.make_tensor_arg(target, (8,), F32)._owner.tensor((4,), F32, byte_offset=16 * half)
@@ -257,6 +272,9 @@ def test_tasks_are_ordered_by_bytes_that_they_share(worker, twice):
 
     worker.run(orchestrate)
     assert [float(target[i]) for i in range(8)] == [4 * v for v in EIGHT]
+    assert kept[0].closed and worker._buffers == []
+    with pytest.raises(TypeError, match="add_tensor: expected a tensor argument, found Buffer"):
+        TaskArgs().add_tensor(worker.create_buffer(32))
 
 
 def test_an_output_keeps_what_nobody_writes(worker, twice):
