@@ -321,6 +321,17 @@ inline TaskOutputTensors rt_submit_aiv_task(
     return args.submit(function, where);
 }
 
+// On the cube, which Peal does not have.
+inline TaskOutputTensors rt_submit_aic_task(
+    std::int32_t /*function*/, const CoreTaskArgs& /*args*/,
+    const pto::orchestration::Where& where = pto::orchestration::Where::current()) {
+    pto::orchestration::host().refuse(
+        "rt_submit_aic_task: the cube is not supported; rt_submit_aiv_task takes a kernel for a "
+        "vector core",
+        where);
+    return {};
+}
+
 // Kernels that run together on the cores of a block; -1: none. Peal has one vector core.
 struct MixedKernels {
     std::int32_t aic_kernel_id = -1;

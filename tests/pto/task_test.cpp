@@ -355,6 +355,9 @@ TEST_F(PtoTask, RefusesWhatItCannotDo) {
     EXPECT_EQ(shim("rt_submit_task({0, 0, -1}, task);"),
               "shim.cpp:4, rank 0: several kernels in one task are not supported: expected "
               "aiv0_kernel_id alone");
+    EXPECT_EQ(shim("rt_submit_aic_task(0, task);"),
+              "shim.cpp:4, rank 0: rt_submit_aic_task: the cube is not supported; "
+              "rt_submit_aiv_task takes a kernel for a vector core");
     EXPECT_EQ(shim("uint32_t i[] = {0}; get_tensor_data(args.tensor(0).ref(), 1, i);"),
               "shim.cpp:4, rank 0: not traceable: get_tensor_data reads what a tensor holds");
     EXPECT_EQ(shim("rt_report_fatal(PTO2_ERROR_EXPLICIT_ORCH_FATAL, \"no %d\", 3);"),
