@@ -4,6 +4,7 @@
 import atexit
 import datetime
 import itertools
+import numbers
 import os
 import sys
 from pathlib import Path
@@ -17,7 +18,7 @@ from .arithmetic import fold, solve
 from .device_memory import of_device
 from .enums import ParamDirection
 from .executable import Executable, shapes_of
-from .host_passes import checked_domains
+from .host_passes import checked_domains, require_cores
 
 # Seconds that a worker waits for at its end. All calls are over by then but those that were interrupted.
 CLOSE_DEADLINE = 1.0
@@ -102,6 +103,7 @@ class DistributedCompiledProgram(Named):
                 f"program {program.name} has {len(hosts)} HOST orchestrators; Peal runs programs with exactly one"
             )
         checked_domains(program)
+        require_cores(program, platform)
         self.program, self.platform, self.config = program, platform, config
         self.function = hosts[0]
         self.output_dir = self.directory(output_dir)
@@ -175,10 +177,8 @@ class DistributedCompiledProgram(Named):
         for param, value in zip(params, values):
             if isinstance(param.type, nodes.TensorType):
                 arrays.require(value, param, self.function.name)
-            elif isinstance(value, bool) or not isinstance(value, int):
-                raise TypeError(f"{self.function.name}: '{param}' must be an int, found {type(value).__name__}")
             else:
-                scalars[param.name_hint] = value
+                scalars[param.name_hint] = number_for(param, value, self.function.name)
         shapes = shapes_of(self.function, values)
         memory = [v for p, v in zip(params, values) if isinstance(p.type, nodes.TensorType)]
         return memory, made, self.executable(shapes, scalars, zeroed)
@@ -238,6 +238,15 @@ class DistributedCompiledProgram(Named):
     @classmethod
     def from_dir(cls, path):
         raise NotImplementedError(unsupported("from_dir"))
+
+
+def number_for(param, value, where):
+    """A scalar, of Python or numpy."""
+    is_float = param.type.dtype.is_float()
+    if isinstance(value, bool) or not isinstance(value, numbers.Real if is_float else numbers.Integral):
+        wanted = "a number" if is_float else "an int"
+        raise TypeError(f"{where}: '{param}' must be {wanted}, found {type(value).__name__}")
+    return float(value) if is_float else int(value)
 
 
 def run(worker, executable, domains, memory):

@@ -60,6 +60,8 @@ class Emitter(Moving, Ringing, Collectives):
     def expression(self, value):
         if isinstance(value, int):
             return ir.integer(int(value))
+        if isinstance(value, float):
+            return ir.floating(value)
         return value.var if isinstance(value, Tile) else value
 
     def binary(self, symbol, a, b, at=(0, 0, 0)):

@@ -130,7 +130,7 @@ def sub_work(step, values, bound):
     """What a sub-worker does in this call: on the memory of the arguments, where it is."""
     args = []
     for arg in step.args:
-        if isinstance(arg, int):
+        if isinstance(arg, (int, float)):
             args.append(arg)
         else:
             count = prod(arg.shape)

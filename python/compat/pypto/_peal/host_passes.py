@@ -209,3 +209,23 @@ def require_domain(name, is_viewed, is_used, span):
         raise CompileError(f"window buffer '{name}' is never viewed with pld.window", span)
     if not is_used:
         raise CompileError(f"window buffer '{name}' is not consumed by any chip_orch dispatch", span)
+
+
+MOST_CORES = {"a5": 36, "a5sim": 36}  # vector cores of a device, where there are fewer than elsewhere
+
+
+class _Cores(IRVisitor):
+    def __init__(self, platform):
+        self.platform, self.most = platform, MOST_CORES[platform]
+
+    def visit_call(self, call):
+        found = getattr(call, "cores", 1)
+        if found > self.most:
+            raise CompileError(f"core_num must be in 1..{self.most} on {self.platform}, found {found}", call.span)
+        super().visit_call(call)
+
+
+def require_cores(program, platform):
+    """No collective is on more cores than the platform's devices have."""
+    if platform in MOST_CORES:
+        _Cores(platform).visit_program(program)

@@ -117,7 +117,7 @@ class Lowering(Emitter):
 
     def argument(self, parts, members, span):
         """What a parameter of a dispatched function is, from what each member passes."""
-        if isinstance(parts[0], int):
+        if isinstance(parts[0], (int, float)):
             return self.number_of(parts, members)
         if parts[0] is None or isinstance(parts[0], list):
             refuse("this value has no memory", span)
@@ -131,7 +131,7 @@ class Lowering(Emitter):
 
     def number_of(self, parts, members):
         if len(set(parts)) == 1:
-            return int(parts[0])
+            return parts[0] if isinstance(parts[0], float) else int(parts[0])
         if list(parts) == list(members):
             return ir.rank()
         return self.looked_up(parts, ir.rank())

@@ -159,7 +159,8 @@ class Moving:
 
     def with_scalar(self, a, b, kind, expr):
         at = expr.span.at()
-        number = b.value if isinstance(b, nodes.ConstFloat) else self.whole(b, "the scalar")
+        number = self.value(b)
+        number = number if isinstance(number, float) else self.whole(b, "the scalar")
         if kind not in SCALAR_OPS:
             other = self.filled(number, a.dtype, a.valid, at)
             call = ir.call(TILE_OPS[kind], [a.var, other.var], [], at)
@@ -172,7 +173,7 @@ class Moving:
         return -number if isinstance(number, (int, float)) else self.sub(0, number)
 
     def number_node(self, number):
-        return ir.floating(number) if isinstance(number, float) else self.expression(number)
+        return self.expression(number)
 
     def full(self, expr, at):
         shape, value = self.numbers(expr.args[0], "a size"), expr.args[1]

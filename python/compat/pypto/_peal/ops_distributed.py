@@ -321,7 +321,9 @@ def allreduce(target, signal=..., *, op=ReduceOp.Sum, mode="mesh", core_num=1):
         operands.append((ring_matrix if mode == "ring" else column)(signal))
         if mode == "mesh":
             require_lanes(signal, constant(core_num))
-    return make("pld.tensor.allreduce", operands, {"op": op, "mode": mode}, target.type)
+    made = make("pld.tensor.allreduce", operands, {"op": op, "mode": mode}, target.type)
+    made.cores = constant(core_num)  # that there are so many is seen once the platform is known
+    return made
 
 
 MOST_CORES = 48

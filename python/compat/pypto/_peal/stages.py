@@ -16,6 +16,7 @@ from .registry import RESULT
 
 
 MOST_RING_RANKS = 16
+PADDING = 32  # bytes: buffers are multiples of it
 
 
 class HostTensor:
@@ -115,12 +116,16 @@ class Stage:
 
 
 def alike(a, b):
-    """Whether two dispatches are parts of one: the same function on the same windows."""
+    """Whether two dispatches are parts of one: the same function on the same windows, with the same numbers but for integers."""
     if a.function is None or b.function is None:
         return a is b
-    return a.function is b.function and all(
-        x.key() == y.key() for x, y in zip(a.args, b.args) if isinstance(x, View) or isinstance(y, View)
-    )
+    return a.function is b.function and all(map(alike_argument, a.args, b.args))
+
+
+def alike_argument(x, y):
+    if isinstance(x, View) or isinstance(y, View):
+        return x.key() == y.key()
+    return x == y or not isinstance(x, float) and not isinstance(y, float)
 
 
 class HostRun:
@@ -362,8 +367,8 @@ class HostRun:
             words = f"window buffer '{buffer.name}' is viewed as {buffer.dtype} and as {dtype}"
             self.retyped = self.retyped or CompileError(words, expr.span)
             return View(buffer, shape, dtype)
-        needed = prod(shape) * dtype.get_byte()
-        if needed > buffer.bytes:
+        needed, room = prod(shape) * dtype.get_byte(), -(-buffer.bytes // PADDING) * PADDING
+        if needed > room:
             raise CompileError(
                 f"a window of {shape} {dtype} needs {needed} bytes, buffer '{buffer.name}' has {buffer.bytes}: "
                 "alloc_window_buffer takes bytes",
@@ -426,7 +431,7 @@ class HostRun:
             refuse(f"self.{function.name}: only Orchestration functions, kernels and sub-workers can be dispatched", expr.span)
         args = [self.value(a) for a in expr.args]
         if function.is_sub_worker():
-            if not all(isinstance(a, (HostTensor, int)) for a in args):
+            if not all(isinstance(a, (HostTensor, int, float)) for a in args):
                 refuse(f"self.{function.name}: a sub-worker gets tensors and numbers of the host", expr.span)
             self.dispatches.append(SubWork(function, args, expr.span))
             return None

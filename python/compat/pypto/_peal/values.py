@@ -74,6 +74,6 @@ def same(a, b):
         return isinstance(b, Context) and a.members == b.members
     if isinstance(a, Tile) and isinstance(b, Tile):
         return a.var is b.var
-    if isinstance(a, int) and isinstance(b, int):
+    if isinstance(a, (int, float)) and isinstance(b, (int, float)):
         return a == b
     return a is b

@@ -6,6 +6,8 @@ import linecache
 import numpy as np
 import pytest
 from frame import compiled, numbers
+from pypto import ir
+from pypto.ir.distributed_compiled_program import DistributedConfig
 from pypto.language.parser.diagnostics import InvalidOperationError
 
 TEXT = '''\
@@ -288,6 +290,15 @@ def test_a_signal_with_a_lane_for_each_core_reads_zero_after_the_collective(tmp_
     made(xs, ys, zs)
     np.testing.assert_array_equal(ys, rank_sums(xs))
     assert not zs.any()
+
+
+def test_a_platform_has_so_many_cores(tmp_path):
+    made = program(tmp_path, "pld.tensor.allreduce(a, op=pld.ReduceOp.Sum, core_num=37)", 2)
+    devices = DistributedConfig(device_ids=[0, 1])
+    for platform in ("a5", "a5sim"):
+        with pytest.raises(ValueError, match=f"core_num must be in 1..36 on {platform}, found 37"):
+            ir.compile(made, platform=platform, distributed_config=devices)
+    assert ir.compile(made, platform="a2a3", distributed_config=devices).verdicts[0].verdict == "proved"
 
 
 def test_target_and_signal_are_different_windows(tmp_path):

@@ -102,6 +102,42 @@ def test_numbers_are_those_of_the_call():
             chip(xs[r], ys[r], by, device=r)
 
     xs, ys = numbers((2, 1, 4)) + 10, np.zeros((2, 1, 4), np.float32)
-    for by in (2, 3):
+    for by in (2, np.int32(3)):
         host(xs, ys, by, config=config(2))
         np.testing.assert_array_equal(ys, by * xs)
+    for wrong in (2.0, True, None):
+        with pytest.raises(TypeError, match=f"host: 'by' must be an int, found {type(wrong).__name__}"):
+            host(xs, ys, wrong, config=config(2))
+
+
+def test_numbers_of_the_call_may_have_fractions():
+    @pl.jit.incore
+    def scale(x: pl.Tensor[[1, 4], pl.FP32], y: pl.Out[pl.Tensor[[1, 4], pl.FP32]], by: pl.Scalar[pl.FP32]):
+        y = pl.store(pl.mul(pl.load(x, [0, 0], [1, 4]), by), [0, 0], y)
+        pl.write(y, [0, 3], by)
+        return y
+
+    @pl.jit
+    def chip(x: pl.Tensor[[1, 4], pl.FP32], y: pl.Out[pl.Tensor[[1, 4], pl.FP32]], by: pl.Scalar[pl.FP32]):
+        return scale(x, y, by)
+
+    @pl.jit.host
+    def host(xs: pl.Tensor[[2, 1, 4], pl.FP32], ys: pl.Out[pl.Tensor[[2, 1, 4], pl.FP32]], by: pl.Scalar[pl.FP32]):
+        for r in pl.range(pld.world_size()):
+            chip(xs[r], ys[r], by, device=r)
+
+    xs, ys = numbers((2, 1, 4)) + 10, np.zeros((2, 1, 4), np.float32)
+    for by in (0.5, np.float32(0.25), np.float64(1.5), -2):
+        host(xs, ys, by, config=config(2))
+        np.testing.assert_array_equal(ys[:, :, :3], np.float32(by) * xs[:, :, :3])
+        assert (ys[:, :, 3] == by).all()
+    with pytest.raises(TypeError, match="host: 'by' must be a number, found str"):
+        host(xs, ys, "1", config=config(2))
+
+    @pl.jit.host
+    def differs(xs: pl.Tensor[[2, 1, 4], pl.FP32], ys: pl.Out[pl.Tensor[[2, 1, 4], pl.FP32]], by: pl.Scalar[pl.FP32]):
+        chip(xs[0], ys[0], by, device=0)
+        chip(xs[1], ys[1], 2.0, device=1)
+
+    differs(xs, ys, 0.5, config=config(2))
+    np.testing.assert_array_equal(ys[:, 0, 0], [xs[0, 0, 0] / 2, xs[1, 0, 0] * 2])

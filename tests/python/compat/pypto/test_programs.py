@@ -243,12 +243,13 @@ def test_calls_that_cannot_be():
         ir.compile(programs.mesh_allreduce(2), wrong=1)
 
 
-def test_a_buffer_is_bytes(tmp_path):
-    source = Source(tmp_path, "return y")
-    text = source.text.replace("pld.alloc_window_buffer([nr, 1], dtype=pl.INT32)", "pld.alloc_window_buffer(nr)")
+def test_a_buffer_is_bytes_in_multiples_of_32(tmp_path):
+    source = Source(tmp_path, "return y", sig="nr, 4")
+    text = source.text.replace("pld.alloc_window_buffer([nr, 4], dtype=pl.INT32)", "pld.alloc_window_buffer(nr)")
     source.path.write_text(text)
-    with pytest.raises(ValueError, match="needs 8 bytes, buffer 'sig_buf' has 2: alloc_window_buffer takes bytes"):
-        source.compile(2, 4)
+    assert source.compile(2, 4).verdicts[0].verdict == "proved"
+    with pytest.raises(ValueError, match=r"a window of \[3, 4\] int32 needs 48 bytes, buffer 'sig_buf' has 3: alloc_window_buffer takes bytes"):
+        source.compile(3, 4)
 
 
 def test_a_buffer_that_no_dispatch_uses(tmp_path):
