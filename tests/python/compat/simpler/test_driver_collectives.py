@@ -8,6 +8,7 @@ import pytest
 from driver_places import DRIVERS, lines_named, run_program
 
 import collectives  # isort: skip
+import group_allreduce  # isort: skip
 import ring_allreduce  # isort: skip
 
 # By collective and sync that is left out: what that is found as, and the line that the finding names.
@@ -79,6 +80,19 @@ def test_it_is_proved_and_golden_twice_in_a_row(collective, monkeypatch, capfd):
 
 
 @pytest.mark.parametrize("left_out", [1, 2, 3])
+def test_a_group_without_a_sync_is_refuted(left_out, monkeypatch):
+    """By the second group of a run, too, on a domain of its own."""
+    monkeypatch.setenv("PEAL_CHECK", "error")
+    kinds, lines = MUTANTS["ring_allreduce"][left_out - 1]
+    for groups in (1, 2):
+        with pytest.raises(RuntimeError) as caught:
+            group_allreduce.run([0, 1, 2], groups=groups, left_out=left_out)
+        words = str(caught.value)
+        assert re.match(f"collective on 3 ranks is not proved: ({kinds}): ", words), words
+        assert set(lines_named(words, "ring_allreduce_kernel.cpp")) & set(lines.split("|")), words
+
+
+@pytest.mark.parametrize("left_out", [1, 2, 3])
 @pytest.mark.parametrize("collective", MUTANTS)
 def test_without_a_sync_it_is_refuted(collective, left_out, monkeypatch):
     monkeypatch.setenv("PEAL_CHECK", "error")
@@ -102,16 +116,17 @@ def test_a_wait_that_nobody_ends_is_named_where_it_stands(monkeypatch):
 def test_poisoned_windows_change_nothing(monkeypatch):
     """What a window holds where nobody has written is not seen."""
     monkeypatch.setenv("PEAL_CHECK", "error")
-    nbytes = collectives.MOST * 4  # the cells are behind
-
     def poison(orch, worker, domain):
+        nbytes = 256 // len(domain.workers) * len(domain.workers) * 4  # the cells are behind
         poisoned = worker.create_buffer(nbytes)
         poisoned.memory()[:] = b"\xff" * nbytes  # not a number
         for chip in domain.workers:
             orch.copy_to(chip, domain[chip].local_window_base, poisoned.base, nbytes)
 
-    for collective in collectives.COLLECTIVES:
+    for collective in MUTANTS:
         assert run(collective, 3, prepare=poison) == 0
+    found = group_allreduce.run([0, 1, 2], groups=2, prepare=poison)
+    assert [float(row[i]) for row in found for i in (0, 254)] == 3 * [900.0, 900.0 + 9 * 254]
 
 
 def test_cells_that_are_not_zero_are_refused(monkeypatch):

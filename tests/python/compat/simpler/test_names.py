@@ -36,6 +36,15 @@ def test_what_is_refused_is_named():
         Worker(level=4)
 
 
+def test_a_kernel_that_does_not_compile_says_why(tmp_path):
+    source = tmp_path / "wrong_kernel.cpp"
+    source.write_text("#error no kernel\n")
+    with pytest.raises(RuntimeError, match=r"(?s)^\S*/wrong_kernel.cpp does not compile with \S+:\n.*wrong_kernel.cpp:1:2: error: .*no kernel"):
+        KernelCompiler("a2a3sim").compile_incore(source)
+    with pytest.raises(FileNotFoundError, match="missing_kernel.cpp"):
+        KernelCompiler("a2a3sim").compile_incore(tmp_path / "missing_kernel.cpp")
+
+
 def test_the_page_lists_what_is_there():
     page = (ROOT / "docs/compatibility.md").read_text()
     begin, end = page.index(compatibility.BEGIN), page.index(compatibility.END) + len(compatibility.END)

@@ -6,9 +6,16 @@ import re
 
 import numpy
 import pytest
-from driver_places import SCENES, run_program
+from driver_places import SCENES, lines_named, run_program
 from simpler_setup import Scalar, SceneTestCase, TaskArgsBuilder, TensorArg, scene_test
 from simpler_setup.scene_test import _rehosted_ref, scene_test as decorator
+
+
+WITHOUT_A_SYNC = [  # what it is found as, and a line that the finding names
+    ("data race", "TLOAD(sum, RowAt(RemotePtr(context, scratch, 0), count));"),
+    ("pipe hazard", "TADD(sum, sum, row);"),
+    ("pipe hazard", "TSTORE(RowAt(output, count), sum);"),
+]
 
 
 def pytest_run(*options):
@@ -28,7 +35,7 @@ def test_what_is_chosen_by_hand_fails_as_it_must():
     status, out = pytest_run("--platform", "a2a3sim", "--device", "4-5", "--manual", "only")
     assert status == 1 and "2 failed, 1 passed, 2 deselected" in out, out
     assert "RuntimeError: allreduce on 2 ranks is not proved: data race: rank 0" in out and "sum_kernel.cpp:20" in out
-    assert "TestWithoutAWait::wrong" in out  # which case it is
+    assert "TestWithoutASync::wrong1" in out  # which case it is
     assert "AssertionError: TestMistaken::mistaken: y is not what it must be (rtol 1e-05, atol 1e-05): the largest difference is 143.0" in out
 
 
@@ -47,6 +54,13 @@ def test_a_file_of_them_is_a_program():
     assert (status, out) == (0, "TestAllreduce::p3 PASSED\nTestTwice::right PASSED\nTestTwice::not_compared PASSED\n"), err
     status, out, _ = run("-p", "a2a3sim", "--case", "mistaken", "--manual", "include")
     assert status == 1 and out.startswith("TestMistaken::mistaken FAILED: y is not what it must be")
+    status, out, _ = run("-p", "a2a3sim", "-d", "0,1", "--case", "TestWithoutASync::", "--manual", "include")
+    found = [line for line in out.split("\n") if line.startswith("TestWithoutASync::")]
+    assert status == 1 and len(found) == 3, out
+    for n, (kind, line) in enumerate(WITHOUT_A_SYNC, 1):
+        words = out.split(f"TestWithoutASync::wrong{n} FAILED: ")[1].split("TestWithoutASync::")[0]
+        assert words.startswith(f"allreduce on 2 ranks is not proved: {kind}: ")
+        assert line in lines_named(words, "sum_kernel.cpp"), words
     assert run("-p", "a2a3sim", "--case", "nothing")[0::2] == (2, "no case is selected\n")
     assert run("-p", "a2a3sim", "--case", "p2")[0::2] == (2, "TestAllreduce needs 2 devices, --device has 1\n")
     assert run("-d", "0")[0] == 2

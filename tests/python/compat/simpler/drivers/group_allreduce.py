@@ -9,8 +9,9 @@ from simpler.worker import Worker
 NBYTES = (COUNT + 16 * 2 * 16) * 4
 
 
-def run(device_ids, platform="a2a3sim", groups=1):
-    """What each chip has after so many groups in one run, each on a domain of its own."""
+def run(device_ids, platform="a2a3sim", groups=1, left_out=0, prepare=None):
+    """What each chip has after so many groups in one run, each on a domain of its own. `prepare(orch, worker, domain)` comes before
+    the tasks."""
     nranks = len(device_ids)
     chips = list(range(nranks))
     inputs = [torch.tensor([float(i + 100 * r) for i in range(COUNT)]).share_memory_() for r in chips]
@@ -25,6 +26,8 @@ def run(device_ids, platform="a2a3sim", groups=1):
             domains = [
                 orch.allocate_domain(name=f"d{g}", workers=chips, window_size=NBYTES, buffers=[spec]) for g in range(groups)
             ]
+            for domain in domains if prepare else ():
+                prepare(orch, worker, domain)
             # The sums go back and forth between the two lists.
             source, target = inputs, outputs
             for domain in domains:
@@ -42,6 +45,7 @@ def run(device_ids, platform="a2a3sim", groups=1):
                     args.add_tensor(scratch, TensorArgType.INOUT)
                     args.add_scalar(domain[chip].domain_size)
                     args.add_scalar(domain[chip].device_ctx)
+                    args.add_scalar(left_out)
                     lists.append(args)
                 orch.submit_next_level_group(handle, lists, config, workers=chips)
                 source, target = target, source

@@ -61,7 +61,8 @@ def build(platform, name="ring_allreduce"):
     )
 
 
-def run(platform, device_ids, rounds=1, left_out=0):
+def run(platform, device_ids, rounds=1, left_out=0, prepare=None):
+    """0 if all results are right, 1 if not. `prepare(orch, worker, domain)` comes before the tasks."""
     nranks = len(device_ids)
     if not 1 <= nranks <= 16:
         raise ValueError(f"expected 1 to 16 devices, found {nranks}")
@@ -84,6 +85,8 @@ def run(platform, device_ids, rounds=1, left_out=0):
                 window_size=max(nbytes, 4096),
                 buffers=[CommBufferSpec(name="scratch", dtype="float32", count=COUNT, nbytes=nbytes)],
             ) as domain:
+                if prepare:
+                    prepare(orch, worker, domain)
                 for rank in range(nranks):
                     seen = domain[rank]
                     args = TaskArgs()
