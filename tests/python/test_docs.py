@@ -29,6 +29,20 @@ def test_the_blocks_of_the_page(monkeypatch, capsys):
     assert "error: 'y' is not defined" in capsys.readouterr().out
 
 
+def test_the_console_block_of_the_page():
+    """But for what a build is: that these targets are there."""
+    page = (ROOT / "docs" / "python.md").read_text()
+    [block] = re.findall(r"^```console\n(.*?)^```", page, re.M | re.S)
+    build, install, use = [line.removeprefix("$ ").partition("#")[0].strip() for line in block.splitlines()]
+    for command in (build.replace("make ", "make -n "), install.replace("pip install", f"{sys.executable} -m pip install --help")):
+        subprocess.run(command, shell=True, cwd=ROOT, check=True, capture_output=True)
+    assert (ROOT / "pyproject.toml").exists()
+    use = use.replace("build/peal", COMMAND).replace("python3", sys.executable)
+    environment = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
+    done = subprocess.run(use, shell=True, cwd=ROOT / "examples" / "python", env=environment, capture_output=True, text=True)
+    assert (done.returncode, EXPECTED["prove.py"] in done.stdout) == (0, True), done.stderr
+
+
 EXPECTED = {
     "prove.py": "data race on data@1[0;3], between lines 9 and 5:\n",
     "run_kernel.py": "the mean of four ranks: <peal.Run golden: not compared, proof: proved, ",

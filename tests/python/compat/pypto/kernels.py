@@ -490,7 +490,7 @@ return pl.store(pl.load(x, [0, 0], [1, n]), [0, 0], y)
 """,
         lambda xs: xs,
         [
-            ("[0, 0], -1, op", "[0, 0], -2, op", None, ""),
+            ("[0, 0], -1, op", "[0, 0], -2, op", "deadlock", "1, cmp"),
             ("[0, 0], 1, cmp", "[0, 0], 4, cmp", "deadlock", "4, cmp"),
             ("sig, right, [0, 0], 1", "sig, right, [nr - 1, 0], 1", "deadlock", "1, cmp"),
         ],

@@ -31,6 +31,7 @@ def total(xs):
 @pytest.mark.parametrize("nr", RANKS)
 def test_in_place_and_returned(nr):
     made = compiled(programs.mesh_allreduce(nr), nr)
+    assert [v.verdict for v in made.verdicts] == ["proved"]
     xs = numbers((nr, 1, programs.SIZE))
     ys = np.full_like(xs, 5)
     assert made(xs, ys) is None
@@ -42,11 +43,35 @@ def test_in_place_and_returned(nr):
 def test_one_program_with_symbols_for_every_number_of_ranks(nr):
     made = compiled(programs.DynamicAllgather, nr)
     assert made.verdicts == []  # nothing is known before the arguments are
-    xs = numbers((nr, 1, programs.SIZE))
-    ys = np.zeros((nr, 1, nr * programs.SIZE), np.float32)
-    made(xs, ys)
-    np.testing.assert_array_equal(ys, np.broadcast_to(xs.reshape(1, 1, -1), ys.shape))
+    for seed in range(2):
+        xs = numbers((nr, 1, programs.SIZE), seed=seed)
+        ys = np.full((nr, 1, nr * programs.SIZE), 77, np.float32)
+        made(xs, ys)
+        np.testing.assert_array_equal(ys, np.broadcast_to(xs.reshape(1, 1, -1), ys.shape))
     assert [v.verdict for v in made.verdicts] == ["proved"]
+
+
+def test_annotations_may_be_strings(tmp_path):
+    """All of a file's, which Python then does not carry out."""
+    source = Source(tmp_path, "return pl.store(pl.load(x, [0, 0], [1, n]), [0, 0], y)")
+    source.path.write_text("from __future__ import annotations\n\n" + source.text)
+    made = source.compile(2, 4)
+    assert [v.verdict for v in made.verdicts] == ["proved"]
+    xs, ys = numbers((2, 1, 4)), np.zeros((2, 1, 4), np.float32)
+    made(xs, ys)
+    np.testing.assert_array_equal(ys, xs)
+
+
+def test_proofs_are_taken_from_the_store(tmp_path, monkeypatch):
+    """What was proved before is not proved again."""
+    monkeypatch.setenv("PEAL_CACHE", str(tmp_path / "cache"))
+    monkeypatch.setenv("PEAL_PROOFS", "on")
+    found = []
+    for _ in range(2):
+        [verdict] = compiled(programs.mesh_allreduce(2), 2).verdicts
+        found.append((verdict.verdict, verdict.meaning, verdict.from_store))
+    assert found == [("proved", "ys is the allreduce (sum) of xs", is_second) for is_second in (False, True)]
+    assert list((tmp_path / "cache" / "proofs").glob("*.json"))
 
 
 def test_device_numbers_are_names_and_ranks_are_places():
@@ -59,9 +84,10 @@ def test_device_numbers_are_names_and_ranks_are_places():
 @pytest.mark.parametrize("nr", RANKS)
 def test_two_kernels_under_one_orchestration_run_in_order(nr):
     made = compiled(programs.two_kernels(nr), nr)
-    xs, ys = numbers((nr, 1, programs.SIZE)), np.full((nr, 1, programs.SIZE), 77, np.float32)
-    made(xs, ys)
-    np.testing.assert_array_equal(ys, np.roll(xs, 1, axis=0))
+    for seed in range(2):
+        xs, ys = numbers((nr, 1, programs.SIZE), seed=seed), np.full((nr, 1, programs.SIZE), 77, np.float32)
+        made(xs, ys)
+        np.testing.assert_array_equal(ys, np.roll(xs, 1, axis=0))
     assert [v.verdict for v in made.verdicts] == ["proved"]
 
 
@@ -69,10 +95,12 @@ def test_two_kernels_under_one_orchestration_run_in_order(nr):
 @pytest.mark.parametrize("nr", RANKS)
 def test_tuples_and_captured_words(nr, op, golden):
     made = compiled(programs.total_and_own(nr, op, pl.FP32), nr)
-    xs = numbers((nr, 1, programs.SIZE))
-    total_of, own = made(xs)
-    np.testing.assert_array_equal(total_of, np.broadcast_to(golden(xs, axis=0), xs.shape))
-    np.testing.assert_array_equal(own, 2 * xs)
+    assert [v.verdict for v in made.verdicts] == ["proved"]
+    for seed in range(2):
+        xs = numbers((nr, 1, programs.SIZE), seed=seed)
+        total_of, own = made(xs)
+        np.testing.assert_array_equal(total_of, np.broadcast_to(golden(xs, axis=0), xs.shape))
+        np.testing.assert_array_equal(own, 2 * xs)
 
 
 @pytest.mark.parametrize("nr", RANKS)
