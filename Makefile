@@ -29,11 +29,11 @@ python: ## build the Python package; PYTHONPATH=build/python uses it
 	@tools/install-packages core python
 	@$(call build,release,,--target peal_python peal_cli)
 
-test-torch: ## run the tests of other projects' Python on tensors of torch, which is large
+test-torch: ## run a communicator and the tests of other projects' Python on tensors of torch, which is large
 	@tools/install-packages core python torch
 	@$(call build,release,,--target peal_python peal_cli)
 	@cd tests/python && PYTHONPATH=$(CURDIR)/build/python:$(CURDIR)/build/python/compat PEAL_PROOFS=off \
-	    /usr/bin/python3 -B -m pytest -q -p no:cacheprovider compat/*/torch_*.py
+	    /usr/bin/python3 -B -m pytest -q -p no:cacheprovider torch_*.py compat/*/torch_*.py
 
 test-asan: ## run all tests with the address and undefined behaviour sanitizers
 	@tools/install-packages core hosts tests
