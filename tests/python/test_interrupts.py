@@ -21,16 +21,34 @@ def children():
     return set(Path(f"/proc/self/task/{os.getpid()}/children").read_text().split())
 
 
+def is_entering():
+    """Whether the main thread is still on its way into the block."""
+    frame = sys._current_frames()[threading.main_thread().ident]
+    while frame is not None:
+        if frame.f_code.co_name in ("interrupted", "__enter__"):
+            return True
+        frame = frame.f_back
+    return False
+
+
 @contextmanager
 def interrupted():
     """Presses Ctrl-C when the block has begun, which must end by it, and leave no process behind."""
-    before = children()
+    before, over = children(), threading.Event()
+
+    def press():
+        while is_entering() and not over.wait(0.001):
+            pass
+        if not over.wait(0.05):
+            os.kill(os.getpid(), signal.SIGINT)
+
     with pytest.raises(KeyboardInterrupt):
-        presser = threading.Timer(0.05, os.kill, (os.getpid(), signal.SIGINT))
+        presser = threading.Thread(target=press)
         presser.start()
         try:
             yield
         finally:
+            over.set()
             presser.join()
     assert children() <= before
 
