@@ -8,7 +8,7 @@ from peal._unsupported import missing as _missing
 
 from .runtime import RunConfig
 
-PROFILING = ("enable_chip_swimlane", "enable_dump_args", "enable_pmu", "enable_dep_gen", "enable_scope_stats", "compile_profiling")
+PROFILING = tuple("enable_chip_swimlane enable_dump_args enable_pmu enable_dep_gen enable_scope_stats compile_profiling".split())
 SWITCHES = ("--codegen-only", "--save-kernels", "--dump-passes", *(f"--{name.replace('_', '-')}" for name in PROFILING))
 VALUES = ("--kernels-dir", "--strategy", "--memory-planner")
 
