@@ -68,8 +68,8 @@ private:
                 [&](LoweringBuilder& b) { return inbox.get(site.in(b), peer, at.count); },
                 [&](LoweringBuilder& b) { return site.in(b).take(at.whole()); });
         });
-        here.b.Store(sum, here.target, inbox.box_of(rank()));
-        put_far(here, here.target, inbox.box_of(rank()));
+        here.b.Store(sum, here.target, own_box(here));
+        put_far(here, here.target, own_box(here));
         layout.for_each_leader(
             here, [](const Site& site, const ExprPtr& peer) { site.wait(peer, integer(1)); });
         const ExprPtr total =
@@ -77,7 +77,7 @@ private:
                 const ExprPtr from = site.b.Bind("from", layout.leader_of(site, host));
                 return inbox.get(site, from, at.count);
             });
-        here.b.Store(total, here.target, inbox.box_of(rank()));
+        here.b.Store(total, here.target, own_box(here));
         const auto result = [&](const Site& site) { return inbox.get(site, rank(), at.count); };
         put_near(here, result);
         here.give(result(here), integer(0));
@@ -94,10 +94,12 @@ private:
         here.give(inbox.get(here, from, at.count), integer(0));
     }
 
+    ExprPtr own_box(const Site& here) const { return here.in_set(inbox.box_of(rank())); }
+
     // From own memory to the other leaders.
     void put_far(const Site& here, const ExprPtr& memory, const ExprPtr& offset) const {
         layout.for_each_leader(here, [&](const Site& site, const ExprPtr& peer) {
-            site.b.PutLater(at.target, peer, inbox.box_of(rank()), memory, offset, at.count);
+            site.b.PutLater(at.target, peer, own_box(site), memory, offset, at.count);
         });
         here.b.EmitIf(Less(integer(1), layout.hosts()), [](LoweringBuilder& b) { b.Fence(); });
         layout.for_each_leader(

@@ -16,6 +16,9 @@ namespace {
 using enum OperandKind;
 using enum Effect;
 
+// What the catalogue of recipes (src/collectives/) says of them, for those who know no recipes:
+// their test compares the two.
+//
 // Recipes that use the target to stage what is private.
 constexpr std::array<std::string_view, 6> kStaging = {"push",     "pull",  "stream",
                                                       "pipeline", "hosts", "leaders"};
@@ -46,7 +49,7 @@ void check_hosts(const Call& call) {
 }
 
 // Recipes whose target is free later: calls may take several sets in turn.
-constexpr std::array<std::string_view, 3> kOpen = {"push", "pull", "stream"};
+constexpr std::array<std::string_view, 4> kOpen = {"push", "pull", "stream", "leaders"};
 
 void require_sets(const Call& call) {
     const std::int64_t sets = ir::number(call, "sets");

@@ -6,26 +6,30 @@
 
 #include "check/call_sequence.hpp"
 #include "peal/error.hpp"
+#include "support/layouts.hpp"
 
 namespace peal {
 namespace sets_test {
 
-std::vector<Collective> open_ones(std::uint64_t count, int nranks, int sets) {
-    std::vector<Collective> list;
+// Of those that ask for hosts there are two.
+std::vector<test::HostCase> open_recipes() {
+    std::vector<test::HostCase> list = test::host_cases();
     for (const CollectiveKind kind : kCollectives) {
-        for (const Recipe& recipe : recipes(kind)) {
-            if (recipe.reuse == Reuse::at_once) continue;
-            Collective collective;
-            collective.kind = kind;
-            collective.recipe = recipe.name;
-            collective.count = count;
-            collective.sets = sets;
-            collective.root = nranks / 2;
-            for (std::size_t i = 0; i < table_entries(kind, nranks); ++i) {
-                collective.counts.push_back(static_cast<std::int64_t>(count * (i * 5 % 7) / 7));
-            }
-            list.push_back(std::move(collective));
-        }
+        for (const Recipe& recipe : recipes(kind)) list.push_back({kind, std::string(recipe.name)});
+    }
+    std::erase_if(list, [](const test::HostCase& each) {
+        return reuse_of(each.kind, each.recipe) == Reuse::at_once;
+    });
+    return list;
+}
+
+std::vector<Collective> open_ones(std::uint64_t count, int nranks, int sets) {
+    test::Hosts hosts;
+    for (int rank = 0; rank < nranks; ++rank) hosts.push_back(2 * rank < nranks ? 0 : 1);
+    std::vector<Collective> list;
+    for (const test::HostCase& each : open_recipes()) {
+        list.push_back(test::collective_of(each, hosts, count));
+        list.back().sets = sets;
     }
     return list;
 }
@@ -36,21 +40,37 @@ std::string text_of(const Collective& collective, int nranks) {
            std::to_string(collective.sets) + " sets";
 }
 
+void expect_any_number_of_calls_right(const Collective& collective, int nranks) {
+    validate(collective, nranks);
+    checker::CallSequence calls;
+    calls.add(collective, compile(collective, nranks));
+    ASSERT_EQ(calls.stages().size(), 1U);
+    const CheckReport report = check(calls.stages());
+    EXPECT_EQ(report.verdict, Verdict::proved) << text_of(collective, nranks);
+    EXPECT_TRUE(report.any_calls) << text_of(collective, nranks) << ": " << report.why_not_any;
+    EXPECT_EQ(report.method, CheckMethod::linear);
+}
+
 TEST(Sets, MakeAnyNumberOfCallsRight) {
     for (int nranks = 1; nranks <= 9; ++nranks) {
         for (const int sets : {2, 3}) {
             for (const std::uint64_t count : {1, 4 * nranks + 3}) {
                 for (const Collective& collective : open_ones(count, nranks, sets)) {
-                    validate(collective, nranks);
-                    checker::CallSequence calls;
-                    calls.add(collective, compile(collective, nranks));
-                    ASSERT_EQ(calls.stages().size(), 1U);
-                    const CheckReport report = check(calls.stages());
-                    EXPECT_EQ(report.verdict, Verdict::proved) << text_of(collective, nranks);
-                    EXPECT_TRUE(report.any_calls)
-                        << text_of(collective, nranks) << ": " << report.why_not_any;
-                    EXPECT_EQ(report.method, CheckMethod::linear);
+                    expect_any_number_of_calls_right(collective, nranks);
                 }
+            }
+        }
+    }
+}
+
+TEST(Sets, MakeAnyNumberOfCallsRightHoweverRanksAreSpreadOverHosts) {
+    for (const test::HostCase& each : open_recipes()) {
+        if (!knows_hosts(each.kind, each.recipe)) continue;
+        for (const test::Hosts& hosts : test::layouts()) {
+            for (const int sets : {2, 3}) {
+                Collective collective = test::collective_of(each, hosts, 35);
+                collective.sets = sets;
+                expect_any_number_of_calls_right(collective, static_cast<int>(hosts.size()));
             }
         }
     }

@@ -126,24 +126,73 @@ TEST(Recipes, SayWhenTheirWindowIsFree) {
     }
 }
 
-// The op refuses what the recipe cannot do.
-TEST(Recipes, ThatStageNeedPrivateMemory) {
+std::vector<const collectives::Entry*> all_entries(CollectiveKind kind) {
+    std::vector<const collectives::Entry*> list;
+    for (const auto* entries :
+         {&collectives::entries(kind), &collectives::entries_of_hosts(kind)}) {
+        for (const collectives::Entry& entry : *entries) list.push_back(&entry);
+    }
+    return list;
+}
+
+// One call of a recipe, with what it is given.
+struct OneCall {
+    bool has_hosts = false;
+    bool is_private = true;
+    std::int64_t sets = 1;
+};
+
+// Whether the op takes it.
+bool accepts(CollectiveKind kind, std::string_view recipe, const OneCall& given) {
+    ir::KernelBuilder k("kernel");
+    const ir::ExprPtr by_rank = k.Table("hosts", {ir::nranks()});
+    const ir::ExprPtr by_piece = k.Table("counts", {ir::nranks()});
+    const ir::ExprPtr by_pair = k.Table("pairs", {ir::nranks(), ir::nranks()});
+    const ir::ExprPtr vector = k.Tensor("input", Element::f32, {ir::integer(8)});
+    const ir::ExprPtr result = k.Tensor("output", Element::f32, {ir::integer(8)});
+    const ir::ExprPtr data = k.Window("data", Element::f32, {ir::integer(8)});
+    const ir::ExprPtr signal = k.Window("signal", Element::i64, {ir::nranks()});
+    const auto operand = [&](std::string_view name) -> ir::ExprPtr {
+        if (name == "target") return data;
+        if (name == "signal") return signal;
+        if (name == "root") return ir::integer(0);
+        if (name == "counts") return facts_of(kind).counts_pairs() ? by_pair : by_piece;
+        if (name == "hosts" && given.has_hosts) return by_rank;
+        if (name == "input" && given.is_private) return vector;
+        if (name == "output" && given.is_private) return result;
+        return nullptr;
+    };
+    const ir::OpSpec& op = *ir::find_op(collectives::op_of(kind));
+    std::vector<ir::ExprPtr> operands;
+    for (const ir::OperandSpec& spec : op.operands) operands.push_back(operand(spec.name));
+    std::vector<ir::Attribute> attributes = {{"recipe", std::string(recipe)}};
+    if (given.sets > 1) attributes.push_back({"sets", given.sets});
+    try {
+        k.Body().Emit(ir::make_call(op.name, operands, std::move(attributes)));
+        return true;
+    } catch (const Error&) {
+        return false;
+    }
+}
+
+// The ops know recipes by name, the catalogue by what they are: both say the same.
+TEST(Recipes, AreWhatTheirOpsTakeThemFor) {
     for (const CollectiveKind kind : kCollectives) {
-        if (!facts_of(kind).has_data() || facts_of(kind).is_counted()) continue;
-        for (const Recipe& recipe : recipes(kind)) {
-            ir::KernelBuilder k("kernel");
-            std::vector<ir::ExprPtr> operands = {k.Window("data", Element::f32, {ir::integer(8)}),
-                                                 k.Window("signal", Element::i64, {ir::nranks()})};
-            if (has_root(kind)) operands.push_back(ir::integer(0));
-            const auto call = [&] {
-                k.Body().Emit(ir::make_call(collectives::op_of(kind), operands,
-                                            {{"recipe", std::string(recipe.name)}}));
-            };
-            if (offers(kind, recipe.name, Placement::window)) {
-                EXPECT_NO_THROW(call()) << name(kind) << " " << recipe.name;
-            } else {
-                EXPECT_THROW(call(), Error) << name(kind) << " " << recipe.name;
+        for (const collectives::Entry* entry : all_entries(kind)) {
+            const std::string_view recipe = entry->row.name;
+            const std::string what = std::string(name(kind)) + " " + std::string(recipe);
+            const bool has_hosts = knows_hosts(kind, recipe);
+            EXPECT_TRUE(accepts(kind, recipe, {.has_hosts = has_hosts})) << what;
+            if (has_operand(kind, "hosts")) {
+                EXPECT_FALSE(accepts(kind, recipe, {.has_hosts = !has_hosts})) << what;
             }
+            if (!facts_of(kind).has_data()) continue;
+            EXPECT_EQ(accepts(kind, recipe, {.has_hosts = has_hosts, .is_private = false}),
+                      offers(kind, recipe, Placement::window))
+                << what;
+            EXPECT_EQ(accepts(kind, recipe, {.has_hosts = has_hosts, .sets = 2}),
+                      entry->row.reuse == Reuse::later)
+                << what;
         }
     }
 }
@@ -151,10 +200,10 @@ TEST(Recipes, ThatStageNeedPrivateMemory) {
 // What may share the line of a signal comes in a box of `count` elements from each sender.
 TEST(Recipes, StageInBoxesWhereEachSenderHasOne) {
     for (const CollectiveKind kind : kCollectives) {
-        for (const collectives::Entry& entry : collectives::entries(kind)) {
-            EXPECT_EQ(entry.use == collectives::TargetUse::stages_in_boxes,
-                      entry.target_size == collectives::inbox)
-                << name(kind) << " " << entry.row.name;
+        for (const collectives::Entry* entry : all_entries(kind)) {
+            EXPECT_EQ(entry->use == collectives::TargetUse::stages_in_boxes,
+                      entry->target_size == collectives::inbox)
+                << name(kind) << " " << entry->row.name;
         }
     }
 }
