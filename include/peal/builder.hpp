@@ -100,8 +100,6 @@ public:
     void PutLater(const ExprPtr& window, const ExprPtr& peer, const ExprPtr& offset,
                   const ExprPtr& src, const ExprPtr& src_offset, const ExprPtr& count);
     void Fence();
-    void Copy(const ExprPtr& dst, const ExprPtr& dst_offset, const ExprPtr& src,
-              const ExprPtr& src_offset, const ExprPtr& count);
     void Notify(const ExprPtr& signal, const ExprPtr& peer, const ExprPtr& cell,
                 const ExprPtr& value, NotifyOp op = NotifyOp::set);
     void Wait(const ExprPtr& signal, const ExprPtr& cell, const ExprPtr& value,

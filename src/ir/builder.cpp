@@ -143,11 +143,6 @@ void LoweringBuilder::PutLater(const ExprPtr& window, const ExprPtr& peer, const
 
 void LoweringBuilder::Fence() { Emit(make_call(ops::kFence, {}, {}, span_)); }
 
-void LoweringBuilder::Copy(const ExprPtr& dst, const ExprPtr& dst_offset, const ExprPtr& src,
-                           const ExprPtr& src_offset, const ExprPtr& count) {
-    Emit(make_call(ops::kTensorCopy, {dst, dst_offset, src, src_offset, count}, {}, span_));
-}
-
 void LoweringBuilder::Notify(const ExprPtr& signal, const ExprPtr& peer, const ExprPtr& cell,
                              const ExprPtr& value, NotifyOp op) {
     Emit(make_call(ops::kNotify, {signal, peer, cell, value}, {attribute("op", name(op))}, span_));
