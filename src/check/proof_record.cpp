@@ -31,7 +31,6 @@ ProofRecord record_from(const RecordJson& json) {
     json.at("meanings").get_to(subject.meanings);
     json.at("ranks").get_to(subject.ranks);
     json.at("calls").get_to(subject.calls);
-    json.at("order").get_to(subject.order);
     const RecordJson& device = json.at("device");
     device.at("tile_bytes").get_to(subject.device.tile_bytes);
     device.at("tile_alignment").get_to(subject.device.tile_alignment);
@@ -68,11 +67,11 @@ ProofSubject subject_of(const std::vector<CheckStage>& stages, const CheckOption
 }
 
 std::string key_of(const ProofSubject& subject) {
-    const auto& [digest, meanings, ranks, calls, order, device, strict_loads, memory_order,
-                 checker] = subject;
+    const auto& [digest, meanings, ranks, calls, device, strict_loads, memory_order, checker] =
+        subject;
     const auto& [tile_bytes, tile_alignment, one_outstanding_load] = device;
     base::Digest key;
-    key.add(digest).add(meanings).add(order).add(memory_order);
+    key.add(digest).add(meanings).add(memory_order);
     for (const int number : {ranks, calls, checker}) key.add(static_cast<std::uint64_t>(number));
     key.add(tile_bytes).add(tile_alignment);
     key.add(std::uint64_t{one_outstanding_load}).add(std::uint64_t{strict_loads});
@@ -87,7 +86,6 @@ std::string to_text(const ProofRecord& record) {
                              {"ranks", subject.ranks},
                              {"calls", subject.calls},
                              {"rounds_that_fit", record.rounds_that_fit},
-                             {"order", subject.order},
                              {"device",
                               {{"tile_bytes", subject.device.tile_bytes},
                                {"tile_alignment", subject.device.tile_alignment},

@@ -18,8 +18,6 @@ struct ProofSubject {
     std::string meanings;  // of each call: a digest, or "none": only its protocol; by commas
     int ranks = 0;
     int calls = 0;  // how often the sequence is run; 0: any number of times
-    // How a call follows the one before on a rank: when that has done everything.
-    std::string order = "drained";
     DeviceRules device;
     bool strict_loads = false;
     // What a proof was found under; "any" where the two make no difference.

@@ -65,14 +65,13 @@ std::string refusal(const fs::path& directory) {
 
 TEST(ProofRecord, IsOneLineOfJsonAndBack) {
     const checker::ProofRecord record = record_number(7);
-    EXPECT_EQ(
-        to_text(record),
-        R"({"digest":"00000000000000000000000000000007","kernels":"ring","meanings":"none",)"
-        R"("ranks":4,"calls":3,"rounds_that_fit":0,"order":"drained","device":{"tile_bytes":196608,)"
-        R"("tile_alignment":32,"one_outstanding_load":true},"strict_loads":false,)"
-        R"("memory_order":"any",)"
-        R"("method":"linear","events":12,"states":0,"checker":2,"proved_at":1007})"
-        "\n");
+    EXPECT_EQ(to_text(record),
+              R"({"digest":"00000000000000000000000000000007","kernels":"ring","meanings":"none",)"
+              R"("ranks":4,"calls":3,"rounds_that_fit":0,"device":{"tile_bytes":196608,)"
+              R"("tile_alignment":32,"one_outstanding_load":true},"strict_loads":false,)"
+              R"("memory_order":"any",)"
+              R"("method":"linear","events":12,"states":0,"checker":2,"proved_at":1007})"
+              "\n");
     EXPECT_EQ(checker::proof_record_from(to_text(record)), record);
 }
 
@@ -83,7 +82,6 @@ TEST(ProofRecord, EveryPartOfTheSubjectHasAKeyOfItsOwn) {
         {"meanings", [](checker::ProofSubject& s) { s.meanings = "0"; }},
         {"ranks", [](checker::ProofSubject& s) { ++s.ranks; }},
         {"calls", [](checker::ProofSubject& s) { ++s.calls; }},
-        {"order", [](checker::ProofSubject& s) { s.order = "overlapped"; }},
         {"tile_bytes", [](checker::ProofSubject& s) { ++s.device.tile_bytes; }},
         {"tile_alignment", [](checker::ProofSubject& s) { ++s.device.tile_alignment; }},
         {"one_outstanding_load",
@@ -229,9 +227,8 @@ TEST(ProofStore, WhatIsNoRecordIsNotThere) {
         EXPECT_THAT(store.list(), testing::IsEmpty()) << text.substr(0, 400);
     }
     // Whole, but about something else: it is under a name that is not its own.
-    for (const std::string& text :
-         {replaced("\"calls\":3", "\"calls\":4"), replaced("\"drained\"", "\"overlapped\""),
-          replaced("0001", "0002")}) {
+    for (const std::string& text : {replaced("\"calls\":3", "\"calls\":4"),
+                                    replaced("\"any\"", "\"fenced\""), replaced("0001", "0002")}) {
         write(place, text);
         EXPECT_EQ(store.find(record.subject), std::nullopt) << text;
     }

@@ -126,7 +126,7 @@ TEST(PealProofs, AreListedAndCleared) {
                              "[0-9-]+ [0-9:]+ UTC\n"));
     EXPECT_THAT(peal({"proofs", "--json"}).out,
                 AllOf(HasSubstr("\"kernels\": \"allreduce\""), HasSubstr("\"ranks\": 4"),
-                      HasSubstr("\"order\": \"drained\""), HasSubstr("\"checker\": 2")));
+                      HasSubstr("\"memory_order\": \"any\""), HasSubstr("\"checker\": 2")));
     EXPECT_EQ(peal({"proofs", "--clear"}).out, "cleared 1 proof in " + place + "\n");
     EXPECT_EQ(peal({"proofs", "--clear"}).out, "cleared 0 proofs in " + place + "\n");
     EXPECT_EQ(peal({"proofs"}).out, "no proofs in " + place + "\n");
