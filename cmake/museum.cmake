@@ -8,5 +8,5 @@ if(PEAL_TESTS)
                           LINKS peal_draw)
     peal_test(test_museum_pto SOURCES tests/museum/pto/pto_exhibit.cpp
                                       tests/museum/pto/pto_museum_test.cpp
-                              LINKS peal_pto)
+                              LINKS peal_pto peal_check)
 endif()

@@ -132,20 +132,6 @@ std::vector<Plan> host_turn(int nranks);
 // As a stage, on memory of its own.
 CheckStage host_turn_stage(const std::vector<Plan>& turn);
 
-// Limits of a tile processor. Zero and false mean: no such limit.
-struct DeviceRules {
-    std::uint64_t tile_bytes = 0;
-    std::uint64_t tile_alignment = 0;
-    // A load's flag is awaited before the next load is issued, or there is a warning: kernels that
-    // do not wait run on such devices, and some have hung there.
-    bool one_outstanding_load = false;
-
-    bool operator==(const DeviceRules&) const = default;
-
-    static DeviceRules a2a3() { return {192 << 10, 32, true}; }
-    static DeviceRules a5() { return {256 << 10, 32, false}; }
-};
-
 // When what a pipe has stored is visible to the others. It makes a difference to plans with pipes
 // only: where there are none, a notify makes everything before it visible. docs/proof.md, "Orders".
 enum class MemoryOrder : std::uint8_t {

@@ -300,6 +300,20 @@ struct Traffic {
 };
 Traffic traffic(const Plan& plan);
 
+// Limits of a tile processor that carries out a plan. Zero and false mean: no such limit.
+struct DeviceRules {
+    std::uint64_t tile_bytes = 0;
+    std::uint64_t tile_alignment = 0;
+    // A load's flag is awaited before the next load is issued, or there is a warning: kernels that
+    // do not wait run on such devices, and some have hung there.
+    bool one_outstanding_load = false;
+
+    bool operator==(const DeviceRules&) const = default;
+
+    static DeviceRules a2a3() { return {192 << 10, 32, true}; }
+    static DeviceRules a5() { return {256 << 10, 32, false}; }
+};
+
 // Throws Error(program) when lanes are not in order or not there; and that names the first
 // instruction whose ranges leave their buffers, whose
 // cells do not exist or are unaligned, whose sizes differ, whose values do not fit, or that writes

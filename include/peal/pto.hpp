@@ -17,7 +17,6 @@
 #include <string_view>
 #include <vector>
 
-#include "peal/check.hpp"
 #include "peal/collective.hpp"
 #include "peal/compile.hpp"
 #include "peal/ir.hpp"

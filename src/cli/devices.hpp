@@ -3,7 +3,7 @@
 #pragma once
 
 #include "cli/target_options.hpp"
-#include "peal/check.hpp"
+#include "peal/plan.hpp"
 
 namespace peal::cli {
 

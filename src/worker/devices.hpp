@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-#include "peal/check.hpp"
+#include "peal/plan.hpp"
 
 namespace peal::worker {
 
