@@ -23,31 +23,31 @@ namespace peal::comm {
 namespace {
 
 // Memory that rank 0 leaves for the others: where the group is, and the text of the table.
-struct Foundation {
+struct BootstrapRecord {
     std::uint64_t group;
     std::uint64_t origin_bytes, table_bytes;  // of the two texts that follow
 
     char* texts() { return reinterpret_cast<char*>(this + 1); }
 };
 
-void lay_foundation(World& world) {
+void publish_record(World& world) {
     const Table table = applicable_table();
     const std::string rules = to_json(table);
-    const std::uint64_t extent =
-        world.allocate(sizeof(Foundation) + table.origin.size() + rules.size(), world.nranks());
-    auto* foundation = reinterpret_cast<Foundation*>(world.at(extent));
-    foundation->origin_bytes = table.origin.size();
-    foundation->table_bytes = rules.size();
-    std::memcpy(foundation->texts(), table.origin.data(), table.origin.size());
-    std::memcpy(foundation->texts() + table.origin.size(), rules.data(), rules.size());
-    foundation->group =
+    const std::uint64_t extent = world.allocate(
+        sizeof(BootstrapRecord) + table.origin.size() + rules.size(), world.nranks());
+    auto* record = reinterpret_cast<BootstrapRecord*>(world.at(extent));
+    record->origin_bytes = table.origin.size();
+    record->table_bytes = rules.size();
+    std::memcpy(record->texts(), table.origin.data(), table.origin.size());
+    std::memcpy(record->texts() + table.origin.size(), rules.data(), rules.size());
+    record->group =
         world.allocate(Members::communicator_bytes(world.nranks(), false), world.nranks());
     world.header().meeting_point.store(extent,
                                        std::memory_order_release);  // pairs with bootstrap()
     for (int rank = 1; rank < world.nranks(); ++rank) ring_if_asleep(world, rank);
 }
 
-std::uint64_t await_foundation(World& world, int rank) {
+std::uint64_t await_record(World& world, int rank) {
     const std::atomic<std::uint64_t>& published = world.header().meeting_point;
     const std::atomic<RankState>& first = world.header().ranks[0].state;
     const auto is_there = [&] { return published.load(std::memory_order_acquire) != 0; };
@@ -146,14 +146,13 @@ std::unique_ptr<Group> bootstrap(const std::shared_ptr<hosts::Job>& job) {
 }
 
 std::unique_ptr<Group> bootstrap(std::shared_ptr<World> world, int rank) {
-    if (rank == 0) lay_foundation(*world);
-    const std::uint64_t extent = await_foundation(*world, rank);
-    auto* foundation = reinterpret_cast<Foundation*>(world->at(extent));
-    std::string origin(foundation->texts(), foundation->origin_bytes);
-    auto table = std::make_shared<const Table>(
-        table_from_json({foundation->texts() + foundation->origin_bytes, foundation->table_bytes},
-                        std::move(origin)));
-    const std::uint64_t group = foundation->group;
+    if (rank == 0) publish_record(*world);
+    const std::uint64_t extent = await_record(*world, rank);
+    auto* record = reinterpret_cast<BootstrapRecord*>(world->at(extent));
+    std::string origin(record->texts(), record->origin_bytes);
+    auto table = std::make_shared<const Table>(table_from_json(
+        {record->texts() + record->origin_bytes, record->table_bytes}, std::move(origin)));
+    const std::uint64_t group = record->group;
     world->disown(extent);
     std::vector<int> members = all_ranks(*world);
     return std::make_unique<Group>(std::move(world), std::move(members), rank, group,
@@ -162,16 +161,63 @@ std::unique_ptr<Group> bootstrap(std::shared_ptr<World> world, int rank) {
 
 namespace {
 
+// The ranks of the group that gave this colour, ordered by key, then by rank.
+std::vector<int> ranks_of_colour(Group& group, int colour, int key, CallSite at) {
+    const auto nranks = static_cast<std::size_t>(group.nranks());
+    const std::array<std::int64_t, 2> own = {colour, key};
+    std::vector<std::int64_t> choices(2 * nranks);
+    group.run(call::allgather(own, choices), at);
+    std::vector<int> ranks;
+    for (std::size_t r = 0; r < nranks; ++r) {
+        if (choices[2 * r] == colour) ranks.push_back(static_cast<int>(r));
+    }
+    std::stable_sort(ranks.begin(), ranks.end(), [&](int a, int b) {
+        return choices[2 * static_cast<std::size_t>(a) + 1] <
+               choices[2 * static_cast<std::size_t>(b) + 1];
+    });
+    return ranks;
+}
+
+// What each rank of the group found for its part.
+struct FoundMemory {
+    std::vector<std::int64_t> extents;  // by rank; 0: none, or another rank of its host finds it
+    std::string why;                    // this rank should have found memory, and did not
+
+    std::uint64_t of(int rank) const {
+        return static_cast<std::uint64_t>(extents[static_cast<std::size_t>(rank)]);
+    }
+};
+
+// On each host the first of each colour, here `first`, finds memory.
+FoundMemory find_memory(Group& group, const std::vector<int>& ranks, int first, CallSite at) {
+    const Members& parent = group.members();
+    FoundMemory found;
+    std::array<std::int64_t, 1> extent = {0};
+    if (first == group.rank()) {
+        const auto size = static_cast<int>(ranks.size());
+        const auto here = static_cast<int>(std::count_if(
+            ranks.begin(), ranks.end(), [&](int rank) { return !parent.is_far(rank); }));
+        try {
+            extent[0] = static_cast<std::int64_t>(
+                group.world()->allocate(Members::communicator_bytes(size, here < size), here));
+        } catch (const Error& error) {
+            found.why = error.what();
+        }
+    }
+    found.extents.resize(static_cast<std::size_t>(group.nranks()));
+    group.run(call::allgather(extent, found.extents), at);
+    return found;
+}
+
 // Of the ranks of a new group, those that had to find memory on their host: the first that did not.
-template <class ExtentOf>
 std::optional<int> first_without(const std::vector<int>& ranks, const Members& parent,
-                                 ExtentOf&& extent_of) {
+                                 const FoundMemory& found) {
     std::vector<int> hosts;
     for (const int rank : ranks) {
         const int host = parent.job == nullptr ? 0 : parent.job->host_of(parent.in_world(rank));
         if (std::find(hosts.begin(), hosts.end(), host) != hosts.end()) continue;
         hosts.push_back(host);
-        if (extent_of(rank) == 0) return rank;
+        if (found.of(rank) == 0) return rank;
     }
     return std::nullopt;
 }
@@ -180,65 +226,31 @@ std::optional<int> first_without(const std::vector<int>& ranks, const Members& p
 
 std::unique_ptr<Group> split(Group& group, int colour, int key, CallSite at) {
     group.meet(SyncReason::split, 0, at);
-    const auto nranks = static_cast<std::size_t>(group.nranks());
-    const auto gather = [&](const auto& own, auto& all) {
-        group.run(call::allgather(own, all), at);
-    };
-    const std::array<std::int64_t, 2> own = {colour, key};
-    std::vector<std::int64_t> choices(2 * nranks);
-    gather(own, choices);
-
-    std::vector<int> ranks;  // of this group that form the new one
-    for (std::size_t r = 0; r < nranks; ++r) {
-        if (choices[2 * r] == colour) ranks.push_back(static_cast<int>(r));
-    }
-    std::stable_sort(ranks.begin(), ranks.end(), [&](int a, int b) {
-        return choices[2 * static_cast<std::size_t>(a) + 1] <
-               choices[2 * static_cast<std::size_t>(b) + 1];
-    });
-
-    // On each host the first of each colour finds memory. 0: there is none.
     const Members& parent = group.members();
-    const auto is_here = [&](int rank) { return !parent.is_far(rank); };
-    const int first = *std::find_if(ranks.begin(), ranks.end(), is_here);
-    std::array<std::int64_t, 1> extent = {0};
-    std::string why;
-    if (first == group.rank()) {
-        const auto size = static_cast<int>(ranks.size());
-        const auto here = static_cast<int>(std::count_if(ranks.begin(), ranks.end(), is_here));
-        try {
-            extent[0] = static_cast<std::int64_t>(
-                group.world()->allocate(Members::communicator_bytes(size, here < size), here));
-        } catch (const Error& error) {
-            why = error.what();
-        }
-    }
-    std::vector<std::int64_t> extents(nranks);
-    gather(extent, extents);
-    const auto extent_of = [&](int rank) { return extents[static_cast<std::size_t>(rank)]; };
+    const std::vector<int> ranks = ranks_of_colour(group, colour, key, at);
+    const int first =
+        *std::find_if(ranks.begin(), ranks.end(), [&](int rank) { return !parent.is_far(rank); });
+    const FoundMemory found = find_memory(group, ranks, first, at);
     const auto exchange = [&](const std::string& own) {
         const std::vector<std::string> all = group.exchange(own, at);
         std::vector<std::string> texts;
         for (const int rank : ranks) texts.push_back(all[static_cast<std::size_t>(rank)]);
         return texts;
     };
-    if (const auto lacks = first_without(ranks, parent, extent_of)) {
+    if (const auto lacks = first_without(ranks, parent, found)) {
         if (parent.span_hosts()) exchange("");  // others may have found memory
-        if (extent_of(first) != 0)
-            group.world()->disown(static_cast<std::uint64_t>(extent_of(first)));
-        throw Error(Fault::resource, why.empty()
+        if (found.of(first) != 0) group.world()->disown(found.of(first));
+        throw Error(Fault::resource, found.why.empty()
                                          ? fmt::format("split: rank {} found no memory", *lacks)
-                                         : "split: " + why);
+                                         : "split: " + found.why);
     }
 
     const auto position = std::find(ranks.begin(), ranks.end(), group.rank()) - ranks.begin();
     std::vector<int> members;
-    for (const int rank : ranks) {
-        members.push_back(parent.in_world(rank));
-    }
-    auto part = std::make_unique<Group>(
-        group.world(), std::move(members), static_cast<int>(position),
-        static_cast<std::uint64_t>(extent_of(first)), group.table(), parent.job, exchange);
+    for (const int rank : ranks) members.push_back(parent.in_world(rank));
+    auto part =
+        std::make_unique<Group>(group.world(), std::move(members), static_cast<int>(position),
+                                found.of(first), group.table(), parent.job, exchange);
     if (parent.span_hosts() && !part->members().span_hosts()) exchange("");
     return part;
 }
