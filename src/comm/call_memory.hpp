@@ -29,8 +29,10 @@ public:
 
     // Whether the ranks must meet before the call.
     bool must_meet(const Routine& routine) {
-        return must_settle_reach(routine) || comm::must_meet(turns_, routine);
+        return must_settle_reach(routine) || comm::must_meet(turns_, needs_of(routine));
     }
+    // The same before a kernel of the user's.
+    bool must_meet_for_kernel() { return comm::must_meet(turns_, {}); }
     // Whether it cannot be, since some rank does not get at private memory of another. All ranks
     // find the same.
     bool is_out_of_reach(const Routine& routine) const {
@@ -40,16 +42,13 @@ public:
                memory_.head().out_of_reach.load(std::memory_order_relaxed) != 0;
     }
 
-    CallPlace take(const Routine& routine) { return place_call(turns_, routine); }
+    CallPlace take(const Routine& routine) { return place_call(turns_, needs_of(routine)); }
+    CallPlace take_for_kernel() { return place_call(turns_, {}); }
     void give_back(const Routine& routine, const CallPlace& place) {
         engine::advance_generation(routine.plan, static_cast<std::size_t>(routine.wiring.signal),
                                    generations_[place.turn.slot]);
         end_call(turns_, routine, place);
     }
-
-    // A kernel of the user's has a turn, and nothing else of the group's.
-    bool must_meet_for_turn() { return turns_.must_meet(0); }
-    Turns::Turn take_turn() { return turns_.take(0); }
 
     std::uint64_t next_turn() const { return turns_.next(); }
 

@@ -18,20 +18,31 @@ struct CallPlace {
     std::uint64_t piece = 0;
 };
 
-inline bool must_meet(Turns& turns, const Routine& routine) {
-    return turns.must_meet(routine.ring_bytes);
+// What a call takes of the group's memory. A kernel of the user's takes a turn and nothing else.
+struct MemoryNeeds {
+    Staging staging = Staging::none;
+    std::uint64_t ring_bytes = 0;
+};
+
+inline MemoryNeeds needs_of(const Routine& routine) {
+    return {routine.staging, routine.ring_bytes};
 }
 
-inline CallPlace place_call(Turns& turns, const Routine& routine) {
-    CallPlace place{turns.take(routine.ring_bytes)};
-    if (routine.staging == Staging::line || routine.staging == Staging::box) {
+inline bool must_meet(Turns& turns, const MemoryNeeds& needs) {
+    return turns.must_meet(needs.ring_bytes);
+}
+
+inline CallPlace place_call(Turns& turns, const MemoryNeeds& needs) {
+    CallPlace place{turns.take(needs.ring_bytes)};
+    if (needs.staging == Staging::line || needs.staging == Staging::box) {
         place.piece = place.turn.slot;
-    } else if (routine.staging == Staging::ring) {
+    } else if (needs.staging == Staging::ring) {
         place.piece = place.turn.ring_offset;
     }
     return place;
 }
 
+// Not of a kernel: who hears from whom in it is not known.
 inline void end_call(Turns& turns, const Routine& routine, const CallPlace& place) {
     turns.over(place.turn.number, routine.sync, routine.shape.root);
 }

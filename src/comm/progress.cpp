@@ -449,9 +449,9 @@ void Progress::run(const KernelRequest& request) {
 }
 
 void Progress::run_in_turn(const KernelRequest& request) {
-    if (memory_.must_meet_for_turn()) meet(sync_stamp(SyncReason::meeting, 0), request.site);
+    if (memory_.must_meet_for_kernel()) meet(sync_stamp(SyncReason::meeting, 0), request.site);
     announce(request.stamp, request.site);
-    call_.place.turn = memory_.take_turn();
+    call_.place = memory_.take_for_kernel();
     enter_turn();
     run(request);
 }

@@ -8,6 +8,7 @@
 #include <gtest/gtest.h>
 
 #include <array>
+#include <optional>
 #include <random>
 #include <set>
 
@@ -52,18 +53,30 @@ public:
 
     void add(const Shape& shape) {
         std::vector<std::unique_ptr<Routine>> routines = routines_for(shape);
-        if (care_.meets && must_meet(turns_, *routines[0])) {
-            place(routines_for({.kind = CollectiveKind::barrier}), {});
-            ++meetings_;
-        }
+        meet_if_needed(needs_of(*routines[0]));
         place(routines, shape);
         last_ = std::move(routines[0]);
+    }
+
+    // A kernel that is prepared. Nobody hears from anybody in it: no kernel tells less.
+    void add_kernel() {
+        meet_if_needed({});
+        place_call(turns_, {});
+        Stage stage;
+        for (int rank = 0; rank < nranks_; ++rank) {
+            Plan& plan = stage.plans.emplace_back();
+            plan.kernel = "silent";
+            plan.rank = rank;
+            plan.nranks = nranks_;
+        }
+        stages_.push_back(std::move(stage));
     }
 
     std::vector<CheckStage> stages() const {
         std::vector<CheckStage> stages;
         for (const Stage& stage : stages_) {
-            stages.push_back({&stage.plans, &stage.meaning, stage.memory});
+            const bool is_kernel = stage.memory.empty();
+            stages.push_back({&stage.plans, is_kernel ? nullptr : &stage.meaning, stage.memory});
         }
         return stages;
     }
@@ -91,9 +104,15 @@ private:
         return list;
     }
 
+    void meet_if_needed(const MemoryNeeds& needs) {
+        if (!care_.meets || !must_meet(turns_, needs)) return;
+        place(routines_for({.kind = CollectiveKind::barrier}), {});
+        ++meetings_;
+    }
+
     void place(const std::vector<std::unique_ptr<Routine>>& routines, const Shape& shape) {
         const Routine& first = *routines[0];
-        const CallPlace at = place_call(turns_, first);
+        const CallPlace at = place_call(turns_, needs_of(first));
         Stage stage;
         for (const auto& routine : routines) {
             stage.plans.push_back(routine->plan);
@@ -453,7 +472,8 @@ TEST(AnySequence, TurnsGiveMemoryAwayWhenAllAreThrough) {
             std::uint64_t number, begin, end;
         };
         std::vector<Taken> taken;
-        const auto call = [&](SyncPattern sync, int root, std::uint64_t bytes) {
+        // A kernel has no pattern.
+        const auto call = [&](std::optional<SyncPattern> sync, int root, std::uint64_t bytes) {
             const Turns::Turn turn = turns.take(bytes);
             for (const Taken& other : taken) {
                 const bool meets_slot = turns.slot_of(other.number) == turn.slot;
@@ -465,15 +485,21 @@ TEST(AnySequence, TurnsGiveMemoryAwayWhenAllAreThrough) {
                 }
             }
             taken.push_back({turn.number, turn.ring_offset, turn.ring_offset + bytes});
+            if (!sync) return;
             for (std::size_t rank = 0; rank < static_cast<std::size_t>(nranks); ++rank) {
                 for (std::size_t other = 0; other < static_cast<std::size_t>(nranks); ++other) {
-                    const bool hears = must_hear(sync, static_cast<std::size_t>(root), rank, other);
+                    const bool hears =
+                        must_hear(*sync, static_cast<std::size_t>(root), rank, other);
                     if (hears) knowledge.hear(rank, other, turn.number);
                 }
             }
-            turns.over(turn.number, sync, root);
+            turns.over(turn.number, *sync, root);
         };
         for (int i = 0; i < 300; ++i) {
+            if (random() % 8 == 0) {
+                if (turns.must_meet(0)) call(SyncPattern::all_from_all, 0, 0);
+                call(std::nullopt, 0, 0);
+            }
             const std::uint64_t bytes = random() % 3 == 0 ? 0 : 1 + random() % (kRing / 2);
             if (turns.must_meet(bytes)) call(SyncPattern::all_from_all, 0, 0);
             constexpr std::array kOthers = {SyncPattern::all_from_root, SyncPattern::root_from_all,
@@ -550,6 +576,32 @@ TEST(TurnsProof, HoldsForRandomSequences) {
         }
     }
     EXPECT_GT(meetings, 0);
+}
+
+// A kernel takes a slot, tells nobody anything, and so brings the next meeting nearer.
+TEST(TurnsProof, HoldsForKernelsBetweenCalls) {
+    for (int nranks = 2; nranks <= 8; ++nranks) {
+        PlacedCalls calls(nranks, 16384, {});
+        RandomShapes shapes(static_cast<unsigned>(nranks), nranks);
+        for (int i = 0; i < 60; ++i) {
+            calls.add(shapes.next());
+            for (int kernels = i % 4; kernels > 0; --kernels) calls.add_kernel();
+        }
+        EXPECT_EQ(fault_of(calls.check()), "") << nranks << " ranks";
+        EXPECT_GT(calls.meetings(), 0);
+    }
+}
+
+TEST(TurnsProof, FailsForKernelsWithoutMeetings) {
+    PlacedCalls calls(3, 16384, {.meets = false});
+    for (int i = 0; i < 5; ++i) {
+        calls.add({.kind = CollectiveKind::broadcast,
+                   .element = Element::f32,
+                   .placement = Placement::in_place,
+                   .count = 1});
+        for (int kernels = 0; kernels < 15; ++kernels) calls.add_kernel();
+    }
+    EXPECT_EQ(calls.check().verdict, Verdict::violated);
 }
 
 TEST(TurnsProof, HoldsForRandomSequencesBetweenHosts) {
