@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "comm/call_report.hpp"
 
-#include <algorithm>
 #include <variant>
 #include <vector>
 
@@ -140,26 +139,14 @@ std::string CallReport::own_wait() const {
 // for the report.
 std::string CallReport::ringers(std::size_t position) const {
     constexpr int kMostRanks = 64;
-    constexpr std::size_t kMostNamed = 3;
     const auto* wait = std::get_if<Wait>(&call_.core.plan().instructions[position].action);
     const bool is_known = call_.plan_of != nullptr && *call_.plan_of;
     if (wait == nullptr || !is_known || members_.nranks() > kMostRanks) return "";
-    std::vector<std::string> places;
+    engine::PlannedRingers ringers(wait->cell);
     for (int rank = 0; rank < members_.nranks(); ++rank) {
-        const Plan plan = (*call_.plan_of)(rank);
-        for (std::size_t i = 0; i < plan.instructions.size(); ++i) {
-            const auto* notify = std::get_if<Notify>(&plan.instructions[i].action);
-            if (notify == nullptr || notify->cell != wait->cell) continue;
-            places.push_back(fmt::format("{} at instruction {}", in_world(rank), i));
-        }
+        ringers.add((*call_.plan_of)(rank), in_world(rank));
     }
-    if (places.empty()) return "; nobody rings it";
-    const std::size_t named = std::min(places.size(), kMostNamed);
-    std::string text = fmt::format(
-        "; rung by {}",
-        fmt::join(places.begin(), places.begin() + static_cast<std::ptrdiff_t>(named), ", "));
-    if (places.size() > named) text += fmt::format(" and {} more", places.size() - named);
-    return text;
+    return "; " + ringers.text();
 }
 
 std::string CallReport::in_world(int rank) const {

@@ -6,7 +6,10 @@
 #include <string>
 #include <vector>
 
+#include <fmt/format.h>
+
 #include "comm/diagnosis.hpp"
+#include "engine/standing.hpp"
 #include "shm/deadline.hpp"
 #include "shm/inquiry.hpp"
 
@@ -14,6 +17,10 @@ namespace peal::comm {
 namespace {
 
 constexpr std::uint64_t kLowHalf = 0xffffffff;
+
+std::string deadlock_report(const std::string& standings) {
+    return fmt::format("{}:{}", engine::kDeadlock, standings);
+}
 
 }  // namespace
 
@@ -71,7 +78,7 @@ void Diagnosis::look_for_deadlock() const {
         if (!report_.has_left(all, rank) && !has_confirmed(rank)) return;
     }
     if (has_failed() || all_standing() != before) return;
-    give_up(Fault::wrong, "deadlock: no rank can go on:" + report_.standings(inquiry));
+    give_up(Fault::wrong, deadlock_report(report_.standings(inquiry)));
 }
 
 // ---- deadlocks between hosts
@@ -154,7 +161,7 @@ void Diagnosis::look_for_deadlock_between_hosts() const {
     }
     if (!have_all_answered()) return;
     if (under_way_.question->times < 2) return ask_all_members();
-    give_up(Fault::wrong, "deadlock: no rank can go on:" + report_.standings_on_hosts());
+    give_up(Fault::wrong, deadlock_report(report_.standings_on_hosts()));
 }
 
 }  // namespace peal::comm

@@ -42,7 +42,7 @@ std::uint64_t bytes_of_buffers(const std::vector<Plan>& plans) {
 std::string deadlock_report(std::span<const engine::Core> cores) {
     std::vector<engine::Standing> all;
     for (const engine::Core& core : cores) all.push_back(engine::standing_of(core));
-    engine::StandingReport report("deadlock: no rank can go on",
+    engine::StandingReport report(std::string(engine::kDeadlock),
                                   static_cast<std::size_t>(cores.front().plan().nranks));
     for (auto first = all.begin(); first != all.end();) {
         const int rank = first->plan->rank;

@@ -7,6 +7,7 @@
 #include <variant>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "plan/signal_value.hpp"
 
@@ -43,6 +44,18 @@ std::int64_t seen(const Standing& standing, const Cell& cell) {
     return standing.plan->buffers[cell.buffer].element == Element::i64
                ? detail::atomic_at<std::int64_t>(at).load(std::memory_order_acquire)
                : detail::atomic_at<std::int32_t>(at).load(std::memory_order_acquire);
+}
+
+// "rank 1 at instruction 7, rank 2 at instruction 5 and 3 more".
+std::string listed(const std::vector<std::string>& places) {
+    const auto named = static_cast<std::ptrdiff_t>(std::min(places.size(), kMostNamed));
+    std::string text = fmt::format("{}", fmt::join(places.begin(), places.begin() + named, ", "));
+    if (places.size() > kMostNamed) text += fmt::format(" and {} more", places.size() - kMostNamed);
+    return text;
+}
+
+std::string place_of(const std::string& rank_name, std::size_t instruction) {
+    return fmt::format("{} at instruction {}", rank_name, instruction);
 }
 
 // One rank's notifies of a cell, around where it stands: the next one, and the last one before.
@@ -88,20 +101,16 @@ public:
 
 private:
     static std::string listed(const std::vector<Ringer>& ringers) {
-        std::string text;
-        for (std::size_t i = 0; i < std::min(ringers.size(), kMostNamed); ++i) {
-            const Standing& standing = *ringers[i].standing;
-            const std::string progress = !standing.progress.empty() ? standing.progress
-                                         : standing.is_done()
+        std::vector<std::string> places;
+        for (const auto& [standing, instruction] : ringers) {
+            const std::string progress = !standing->progress.empty() ? standing->progress
+                                         : standing->is_done()
                                              ? "finished"
-                                             : fmt::format("now at {}", standing.position);
-            text += fmt::format("{}{} at instruction {} ({})", i > 0 ? ", " : "", standing.title,
-                                ringers[i].instruction, progress);
+                                             : fmt::format("now at {}", standing->position);
+            places.push_back(
+                fmt::format("{} ({})", place_of(standing->title, instruction), progress));
         }
-        if (ringers.size() > kMostNamed) {
-            text += fmt::format(" and {} more", ringers.size() - kMostNamed);
-        }
-        return text;
+        return engine::listed(places);
     }
 
     std::vector<Ringer> ahead_, behind_;
@@ -154,6 +163,17 @@ std::string reason_note(const Standing& standing, const std::vector<Standing>& a
     const std::string what = fmt::format("sees {}", seen(standing, wait->cell));
     if (all.empty()) return what;
     return fmt::format("{}; {}", what, Ringers(address_of(standing, wait->cell), all).text());
+}
+
+void PlannedRingers::add(const Plan& plan, const std::string& rank_name) {
+    for (std::size_t i = 0; i < plan.instructions.size(); ++i) {
+        const auto* notify = std::get_if<Notify>(&plan.instructions[i].action);
+        if (notify != nullptr && notify->cell == cell_) places_.push_back(place_of(rank_name, i));
+    }
+}
+
+std::string PlannedRingers::text() const {
+    return places_.empty() ? "nobody rings it" : "rung by " + listed(places_);
 }
 
 void StandingReport::add(int rank, const std::string& doing, const Standing& standing,

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "engine/core.hpp"
@@ -47,6 +48,22 @@ bool is_stuck(const Standing& standing);
 // `sees 0; still to ring it: rank 1 at instruction 7 (now at 3)`. `all` are those who may; if
 // nobody is known, it says what is seen and no more.
 std::string reason_note(const Standing& standing, const std::vector<Standing>& all);
+
+// The same of a run of which only the plans are known, and not where their ranks stand: `rung by
+// rank 1 at instruction 7`, or `nobody rings it`. `rank_name` names the rank of a plan.
+class PlannedRingers {
+public:
+    explicit PlannedRingers(const Cell& cell) : cell_(cell) {}
+
+    void add(const Plan& plan, const std::string& rank_name);
+    std::string text() const;
+
+private:
+    Cell cell_;
+    std::vector<std::string> places_;
+};
+
+inline constexpr std::string_view kDeadlock = "deadlock: no rank can go on";
 
 // For ranks none of which can go on, in rank order:
 //
