@@ -242,6 +242,7 @@ std::vector<Plan> mesh_plans(int nranks) {
 std::vector<Plan> tile_plans(int nranks) {
     std::vector<Plan> plans = mesh_plans(nranks);
     for (Plan& plan : plans) {
+        plan.kernel = "packed_mesh";
         plan.buffers.back().cell_stride = sizeof(std::int32_t);
         const std::vector<Instruction> instructions = std::exchange(plan.instructions, {});
         for (Instruction instruction : instructions) {
@@ -285,6 +286,7 @@ TEST(Kernel, PlansMustBeThoseOfItsRanks) {
 TEST(Kernel, PlansMustBeTheSameEverywhere) {
     const std::vector<std::string> messages = test::told(2, [](Communicator& comm) {
         std::vector<Plan> plans = mesh_plans(2);
+        for (Plan& plan : plans) plan.kernel = "disagreed";
         if (comm.rank() == 1) plans[0].instructions.pop_back();
         Arguments the(comm);
         comm.run(comm.kernel(plans), the.input, the.output, the.data, the.signals);
