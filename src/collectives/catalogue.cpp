@@ -7,7 +7,6 @@
 #include "collectives/choose.hpp"
 #include "collectives/hosts.hpp"
 #include "collectives/inbox.hpp"
-#include "collectives/requirements.hpp"
 #include "collectives/slots.hpp"
 #include "peal/ops.hpp"
 

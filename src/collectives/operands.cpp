@@ -2,7 +2,6 @@
 // How many elements a collective moves, and the sizes that its operands must have.
 #include "collectives/all_to_all_v.hpp"
 #include "collectives/catalogue.hpp"
-#include "collectives/requirements.hpp"
 #include "peal/limits.hpp"
 
 namespace peal::collectives {

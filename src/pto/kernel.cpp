@@ -15,7 +15,7 @@
 #include "peal/pto.hpp"
 #include "peal/pto_task.hpp"
 #include "pto/embedded.hpp"
-#include "pto/entry.hpp"
+#include "pto/library.hpp"
 #include "pto/program.hpp"
 
 namespace peal::pto {

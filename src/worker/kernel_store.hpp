@@ -5,18 +5,35 @@
 #include <cstdint>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <unordered_map>
 #include <vector>
 
+#include "check/as_run.hpp"
+#include "peal/check.hpp"
 #include "peal/worker.hpp"
 #include "worker/arena.hpp"
 #include "worker/compiled_kernel.hpp"
-#include "worker/proved_run.hpp"
 #include "worker/task_node.hpp"
 
 namespace peal::worker {
+
+// What is behind a ProvedRun. In builds for tests it is written down when the first of its calls is
+// submitted, and proved after them; in others there is nothing to keep.
+class RunRecord {
+public:
+    RunRecord(const std::vector<CheckStage>& calls, bool once);
+
+    // Once, however often it is asked for. Safe to call from several threads.
+    void write();
+
+private:
+    std::optional<checker::CallsHere> calls_;  // if they are to be written down
+    const bool once_;
+    std::once_flag written_;
+};
 
 // How a kernel is called, and what its calls may count on.
 struct KernelUse {

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "worker/proved_run.hpp"
-
 #include "engine/run_record.hpp"
 #include "peal/worker_kernel.hpp"
+#include "worker/kernel_store.hpp"
 
 namespace peal {
 namespace worker {

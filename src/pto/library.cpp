@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "pto/entry.hpp"
+#include "pto/library.hpp"
 
-#include <dlfcn.h>
 #include <unistd.h>
 
 #include <functional>
