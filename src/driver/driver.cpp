@@ -65,7 +65,7 @@ public:
         std::vector<driver::Member> members;
         for (std::size_t m = 0; m < task.chips.size(); ++m) {
             members.push_back(driver::bind_member(book_, task, m, nodes_));
-            for (const driver::BoundMemory& memory : members.back().memories) {
+            for (const driver::KnownMemory& memory : members.back().memories) {
                 if (!memory.domain || !used_.contains(memory.domain->shown.id)) continue;
                 throw Error(Fault::usage,
                             fmt::format("{}: its domain was used by tasks that have run; what they "
@@ -193,7 +193,7 @@ private:
         }
         expect_proved(wrong);
         for (const driver::Member* member : with_windows) {
-            for (const driver::BoundMemory& memory : member->memories) {
+            for (const driver::KnownMemory& memory : member->memories) {
                 if (memory.domain) used_.insert(memory.domain->shown.id);
             }
         }
@@ -270,7 +270,7 @@ private:
                     worker_.alloc(member.chip, element, {bytes / bytes_of(element)}));
                 continue;
             }
-            const driver::BoundMemory& memory = member.memories[place];
+            const driver::KnownMemory& memory = member.memories[place];
             if (!memory.domain) {
                 arguments.emplace_back(memory.tensor);
                 continue;

@@ -14,7 +14,7 @@
 namespace peal::driver {
 
 // What a memory of a pto::ChipTask is: host or device memory, or a window.
-struct BoundMemory {
+struct KnownMemory {
     Tensor tensor;
     const LiveDomain* domain = nullptr;  // of a window
 };
@@ -30,11 +30,11 @@ struct Member {
     int chip = 0;
     std::size_t node = 0;  // which submitted task it is of
     pto::ChipTask task;
-    std::vector<BoundMemory> memories;
+    std::vector<KnownMemory> memories;
     std::vector<Touched> touched;
 
     bool has_windows() const {
-        for (const BoundMemory& memory : memories) {
+        for (const KnownMemory& memory : memories) {
             if (memory.domain) return true;
         }
         return false;

@@ -96,7 +96,7 @@ const Member& anybody(const Stage& stage) {
 }
 
 const LiveDomain* domain_of(const Stage& stage, const PreparedStage& prepared, std::size_t buffer) {
-    const std::vector<BoundMemory>& memories = anybody(stage).memories;
+    const std::vector<KnownMemory>& memories = anybody(stage).memories;
     const std::size_t memory = prepared.memory_of[buffer];
     return memory < memories.size() ? memories[memory].domain : nullptr;
 }

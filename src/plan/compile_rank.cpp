@@ -19,7 +19,7 @@ namespace peal::plan {
 namespace {
 
 // What program_of() depends on.
-struct Form {
+struct ProgramKey {
     CollectiveKind kind;
     std::string recipe;
     Element element;
@@ -28,10 +28,10 @@ struct Form {
     bool has_offsets;
     int sets;
 
-    auto operator<=>(const Form&) const = default;  // NOLINT(modernize-use-nullptr)
+    auto operator<=>(const ProgramKey&) const = default;  // NOLINT(modernize-use-nullptr)
 };
 
-Form form_of(const Collective& collective) {
+ProgramKey key_of(const Collective& collective) {
     return {collective.kind,      collective.recipe,           collective.element, collective.op,
             collective.placement, !collective.sent_at.empty(), collective.sets};
 }
@@ -54,15 +54,15 @@ ir::Program with_source(ir::Program lowered, std::string_view kernel) {
         std::make_shared<const Source>(fmt::format("{}.peal (lowered)", kernel), print(lowered)));
 }
 
-// There are as many entries as forms were used: a fixed number of kinds, recipes and types.
+// There are as many entries as keys were used: a fixed number of kinds, recipes and types.
 const ResolvedKernel& kernel_of(const Collective& collective) {
     static std::mutex mutex;
-    static std::map<Form, KeptKernel> known;
-    Form form = form_of(collective);
+    static std::map<ProgramKey, KeptKernel> known;
+    ProgramKey key = key_of(collective);
     const std::lock_guard lock(mutex);
-    const auto it = known.find(form);
+    const auto it = known.find(key);
     if (it != known.end()) return it->second.resolved;
-    return known.try_emplace(std::move(form), collective).first->second.resolved;
+    return known.try_emplace(std::move(key), collective).first->second.resolved;
 }
 
 }  // namespace
