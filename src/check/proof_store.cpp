@@ -89,7 +89,8 @@ std::vector<ProofRecord> ProofStore::list() const {
     std::vector<ProofRecord> records;
     for (const fs::path& file : files_in(directory_)) {
         if (!is_record_name(file)) continue;
-        if (auto record = record_in(file)) records.push_back(*std::move(record));
+        auto record = record_in(file);
+        if (record && place_of(record->subject) == file) records.push_back(*std::move(record));
     }
     std::sort(records.begin(), records.end(), [](const ProofRecord& a, const ProofRecord& b) {
         if (a.proved_at != b.proved_at) return a.proved_at > b.proved_at;

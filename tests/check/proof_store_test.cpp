@@ -231,6 +231,7 @@ TEST(ProofStore, WhatIsNoRecordIsNotThere) {
                                     replaced("\"any\"", "\"fenced\""), replaced("0001", "0002")}) {
         write(place, text);
         EXPECT_EQ(store.find(record.subject), std::nullopt) << text;
+        EXPECT_THAT(store.list(), testing::IsEmpty()) << text;
     }
     fs::remove(place);
     fs::create_directory(place);
