@@ -8,6 +8,7 @@
 #include <gtest/gtest.h>
 
 #include "comm/outcomes.hpp"
+#include "peal/compile.hpp"
 #include "peal/program.hpp"
 
 namespace peal::comm {
