@@ -107,8 +107,10 @@ struct Layout {
 
 int run_rank(Table& table, const Layout& layout, int rank,
              const std::function<void(Communicator&)>& body) {
-    setenv("UCX_TLS", "tcp", 1);
-    setenv("UCX_NET_DEVICES", "lo", 1);
+    if (std::getenv("UCX_TLS") == nullptr) {  // whoever says what to use has devices for it
+        setenv("UCX_TLS", "tcp", 1);
+        setenv("UCX_NET_DEVICES", "lo", 0);
+    }
     try {
         const auto& world =
             layout
