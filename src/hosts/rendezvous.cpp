@@ -27,6 +27,14 @@ std::string with_host(int rank, const std::string& host) {
     return host.empty() ? fmt::format("rank {}", rank) : fmt::format("rank {} on {}", rank, host);
 }
 
+std::string other_release(const Claim& claim) {
+    if (claim.version == kWireVersion && claim.release == release()) return "";
+    return fmt::format(
+        "{} is Peal {} (rendezvous {}), and the others Peal {} (rendezvous {}); use one release "
+        "for all ranks",
+        with_host(claim.rank, claim.host), claim.release, claim.version, release(), kWireVersion);
+}
+
 }  // namespace
 
 Rendezvous::Rendezvous(base::Descriptor listener, Secret secret, Party party)
@@ -170,17 +178,27 @@ void Rendezvous::hear_claim(Visitor& visitor, std::string_view bytes) {
     const auto claim = parts ? claim_from(parts->claim) : std::nullopt;
     if (!claim) return visitor.link.end("it says what nobody understands");
     const std::string said = visitor.greeting + std::string(parts->claim);
-    if (claim->version != kWireVersion || claim->release != release()) {
-        return refuse(
-            fmt::format("it is Peal {} (rendezvous {}) and rank {} is Peal {} "
-                        "(rendezvous {}); use one release for all ranks",
-                        release(), kWireVersion, claim->rank, claim->release, claim->version));
+    const bool is_known = is_proof(parts->proof, secret_, Role::guest, said);
+    const auto refuse_for_all = [&](std::string why) {
+        // The others would wait for it in vain. Its number may be that of one who is there.
+        announce_to_others({Meeting::News::Kind::failed, -1, why});
+        refuse(std::move(why));
+    };
+    // Another release may have another proof.
+    if (std::string why = other_release(*claim); !why.empty()) {
+        return is_known ? refuse_for_all(std::move(why)) : refuse(std::move(why));
     }
-    if (!is_proof(parts->proof, secret_, Role::guest, said)) {
+    if (!is_known) {
         return refuse(
             fmt::format("rank {} does not know the job's secret; PEAL_SECRET must be the same "
                         "for all ranks",
                         claim->rank));
+    }
+    if (claim->nranks != party_.nranks) {
+        return refuse_for_all(
+            fmt::format("{} expects {} ranks, and the others {}; PEAL_RANKS must be the same for "
+                        "all",
+                        with_host(claim->rank, claim->host), claim->nranks, party_.nranks));
     }
     if (std::string why = objection(*claim); !why.empty()) return refuse(std::move(why));
     admit(visitor, *claim, said);
@@ -188,20 +206,14 @@ void Rendezvous::hear_claim(Visitor& visitor, std::string_view bytes) {
 
 // Of one who knows the secret.
 std::string Rendezvous::objection(const Claim& claim) const {
-    if (claim.nranks != party_.nranks) {
-        return fmt::format(
-            "rank {} on {} expects {} ranks, and the others {}; PEAL_RANKS must be "
-            "the same for all",
-            claim.rank, claim.host, claim.nranks, party_.nranks);
-    }
     if (claim.rank < 0 || claim.rank >= party_.nranks) {
-        return fmt::format("rank {} on {}: expected a rank from 0 to {}", claim.rank, claim.host,
+        return fmt::format("{}: expected a rank from 0 to {}", with_host(claim.rank, claim.host),
                            party_.nranks - 1);
     }
     const RankEntry& entry = entries_[static_cast<std::size_t>(claim.rank)];
     if (entry.presence != Presence::absent) {
-        return fmt::format("rank {} on {} is taken: a process on {} came first", claim.rank,
-                           claim.host, entry.host);
+        return fmt::format("{} is taken: a process on {} came first",
+                           with_host(claim.rank, claim.host), entry.host);
     }
     return "";
 }
@@ -286,9 +298,14 @@ void Rendezvous::lose(Visitor& visitor) {
 
 void Rendezvous::announce(Meeting::News::Kind kind, int rank, std::string story) {
     entries_[static_cast<std::size_t>(rank)].presence = Presence::gone;
-    news_.push_back({kind, rank, std::move(story)});
+    announce_to_others({kind, rank, std::move(story)});
+}
+
+void Rendezvous::announce_to_others(Meeting::News news) {
+    news_.push_back(std::move(news));
+    const Message message = message_of(news_.back());
     for (Visitor& visitor : visitors_) {
-        if (visitor.rank >= 0 && visitor.rank != rank) tell(visitor, message_of(news_.back()));
+        if (visitor.rank >= 0 && visitor.rank != message.rank) tell(visitor, message);
     }
 }
 

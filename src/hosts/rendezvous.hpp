@@ -79,6 +79,7 @@ private:
     static void tell(Visitor& visitor, const Message& message);
     void tell_all(const Message& message);
     void announce(Meeting::News::Kind kind, int rank, std::string story);
+    void announce_to_others(Meeting::News news);
     void hand_around();
     std::vector<std::string> missing() const;
     std::string name_of(int rank) const;

@@ -20,6 +20,7 @@ namespace attack_test {
 
 using hosts::pack;
 using ::testing::Each;
+using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using Clock = std::chrono::steady_clock;
 
@@ -164,24 +165,83 @@ TEST(Attack, WhatAnotherSaidIsNoProof) {
     EXPECT_THAT(answer->text, HasSubstr("does not know the job's secret"));
 }
 
-TEST(Attack, AnotherReleaseOrVersionIsNamed) {
-    Venue venue(2);
-    const auto other = [](hosts::Claim& claim) { claim.release = "9.9"; };
-    EXPECT_EQ(claim_with(venue, other, venue.secret).text,
-              fmt::format("it is Peal {} (rendezvous 1) and rank 0 is Peal 9.9 (rendezvous 1); use "
-                          "one release for all ranks",
-                          hosts::release()));
-    const auto newer = [](hosts::Claim& claim) { claim.version = 2; };
-    EXPECT_THAT(claim_with(venue, newer, venue.secret).text, HasSubstr("(rendezvous 2)"));
-    expect_all_meet(venue, 2);
+// What rank 1 on host "elsewhere" of a job of 3 says that does not fit, and what is said of it.
+struct Misfit {
+    std::function<void(hosts::Claim&)> change;
+    std::string story;
+};
+std::vector<Misfit> misfits() {
+    const auto other_peal = [](std::string_view release, int version) {
+        return fmt::format(
+            "rank 1 on elsewhere is Peal {} (rendezvous {}), and the others Peal {} (rendezvous "
+            "1); use one release for all ranks",
+            release, version, hosts::release());
+    };
+    const auto of_four = [](int rank) {
+        return fmt::format(
+            "rank {} on elsewhere expects 4 ranks, and the others 3; PEAL_RANKS "
+            "must be the same for all",
+            rank);
+    };
+    return {
+        {[](hosts::Claim& claim) { claim.release = "9.9"; }, other_peal("9.9", 1)},
+        {[](hosts::Claim& claim) { claim.version = 2; }, other_peal(hosts::release(), 2)},
+        {[](hosts::Claim& claim) { claim.nranks = 4; }, of_four(1)},
+        {[](hosts::Claim& claim) { claim.nranks = 4, claim.rank = 3; }, of_four(3)},
+        {[](hosts::Claim& claim) { claim.nranks = 4, claim.rank = 0; }, of_four(0)},
+    };
 }
 
-TEST(Attack, ClaimsThatDoNotFitAreRefused) {
+Told come_as(const Misfit& misfit, const Venue& venue, const std::string& secret) {
+    const auto change = [&](hosts::Claim& claim) {
+        claim.rank = 1;
+        claim.nranks = 3;
+        misfit.change(claim);
+    };
+    return claim_with(venue, change, secret);
+}
+
+// The others would wait for it in vain.
+TEST(Attack, WhoDoesNotFitIsTheEndForAll) {
+    for (const Venue::Hub hub : {Venue::Hub::apart, Venue::Hub::with_first_rank}) {
+        for (const Misfit& misfit : misfits()) {
+            Venue venue(3, hub);
+            int ends[2] = {-1, -1};
+            ASSERT_EQ(pipe(ends), 0);
+            const auto told = told_by_ranks(3, [&](int rank) -> std::string {
+                char token = 0;
+                if (rank == 1) {  // the hub that rank 0 has ends with it, so first all are there
+                    for (int other = 0; hub == Venue::Hub::with_first_rank && other < 2; ++other) {
+                        EXPECT_EQ(read(ends[0], &token, 1), 1);
+                    }
+                    return come_as(misfit, venue, venue.secret).text;
+                }
+                const auto meeting = venue.come(rank);
+                EXPECT_EQ(write(ends[1], &token, 1), 1);
+                meeting->exchange("");
+                return "met";
+            });
+            close(ends[0]);
+            close(ends[1]);
+            const auto error = [&](int rank) {
+                return fmt::format("error: {}; rank {} was to exchange addresses with all ranks",
+                                   misfit.story, rank);
+            };
+            EXPECT_THAT(told, ElementsAre(error(0), misfit.story, error(2)));
+        }
+    }
+}
+
+TEST(Attack, WhoDoesNotKnowTheSecretEndsNothing) {
+    Venue venue(3);
+    for (const Misfit& misfit : misfits()) {
+        EXPECT_FALSE(come_as(misfit, venue, hosts::new_secret_text()).is_accepted);
+    }
+    expect_all_meet(venue, 3);
+}
+
+TEST(Attack, ARankThatIsNoneIsRefused) {
     Venue venue(2);
-    const auto of_three = [](hosts::Claim& claim) { claim.nranks = 3; };
-    EXPECT_EQ(claim_with(venue, of_three, venue.secret).text,
-              "rank 0 on elsewhere expects 3 ranks, and the others 2; PEAL_RANKS must be the same "
-              "for all");
     for (const int rank : {2, -1}) {
         const auto none = [&](hosts::Claim& claim) { claim.rank = rank; };
         EXPECT_EQ(claim_with(venue, none, venue.secret).text,
@@ -228,9 +288,9 @@ TEST(Attack, AGuestThatTalksNonsenseHarmsItselfOnly) {
     });
     close(ends[0]);
     close(ends[1]);
-    EXPECT_THAT(told, ::testing::ElementsAre("error: rank 1 on odd died; rank 0 was to exchange "
-                                             "addresses with all ranks",
-                                             "ended"));
+    EXPECT_THAT(told, ElementsAre("error: rank 1 on odd died; rank 0 was to exchange "
+                                  "addresses with all ranks",
+                                  "ended"));
 }
 
 // What rank 1 says of somebody who listens in place of a hub and answers like this; `{}` is the
