@@ -4,7 +4,7 @@
 namespace peal::bench {
 
 std::string full_report(const Results& results, const Choice& choice) {
-    return conditions(results) + limits_table(results, choice) + bounds_table(results) +
+    return conditions(results) + limits_table(results, choice) + bounds_table(results, choice) +
            ratio_tables(results, choice);
 }
 

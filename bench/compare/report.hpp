@@ -31,7 +31,7 @@ std::string plot(const Results& results, const Choice& choice);
 std::string conditions(const Results& results);
 std::string limits_table(const Results& results, const Choice& choice);
 std::string wire_table(const Results& results, const Choice& choice);
-std::string bounds_table(const Results& results);
+std::string bounds_table(const Results& results, const Choice& choice);
 std::string hosts_bounds_table(const Results& results, const Choice& choice);
 std::string further_bounds_table(const Results& results, const Choice& choice);
 std::string ratio_tables(const Results& results, const Choice& choice);

@@ -28,6 +28,9 @@ bool only_copies(Task task) {
     return task == Task::allgather || task == Task::broadcast || task == Task::all_to_all;
 }
 
+// All that is done in windows.
+bool is_pair_allreduce(const Point& p) { return p.nranks == 2 && p.task == Task::allreduce; }
+
 bool is_between(std::size_t bytes, std::size_t least, std::size_t most) {
     return bytes >= least && bytes <= most;
 }
@@ -67,9 +70,9 @@ std::vector<Rule> rules() {
                              return p.nranks == 2 && p.bytes >= kMiB && only_copies(p.task);
                          })),
         usual("2 ranks, allreduce in windows, up to 256 B", "peal-windows", 0.6,
-              [](const Point& p) { return p.nranks == 2 && is_between(p.bytes, 8, 256); }),
+              [](const Point& p) { return is_pair_allreduce(p) && is_between(p.bytes, 8, 256); }),
         usual("2 ranks, allreduce in windows, from 4 KiB", "peal-windows", 0.4,
-              [](const Point& p) { return p.nranks == 2 && p.bytes >= 4 * kKiB; }),
+              [](const Point& p) { return is_pair_allreduce(p) && p.bytes >= 4 * kKiB; }),
         usual("4 ranks", "peal", 0.9, [](const Point& p) { return p.nranks == 4; }),
         usual("8 ranks", "peal", 1.0, [](const Point& p) { return p.nranks == 8; }),
     };
@@ -106,20 +109,27 @@ struct Ratio {
     double to_bound = 0;  // ours over what the machine can copy; 0: there is no such bound
 };
 
+// What a row of the table is about.
+struct Evidence {
+    std::vector<Ratio> ratios;
+    std::vector<Point> missing;  // chosen, and not measured by us or by any peer
+};
+
 // Warm unless said, in the order of the points.
-std::vector<Ratio> ratios(const Results& results, const std::string& contender,
-                          const std::function<bool(const Point&)>& applies, bool cold = false) {
-    std::vector<Ratio> found;
-    for (const Row& row : results.rows()) {
-        const Point& point = row.point;
-        if (row.contender != contender || !row.counts || point.cold != cold || !applies(point)) {
+Evidence evidence(const Results& results, const Choice& choice, const std::string& contender,
+                  const std::function<bool(const Point&)>& applies, bool cold = false) {
+    Evidence found;
+    for (const Point& point : points_of(choice)) {
+        if (is_limit(point.task) || point.cold != cold || !applies(point)) continue;
+        const Row* const ours = results.best_of(point, contender);
+        const Row* const peer = results.best_peer(point);
+        if (ours == nullptr || peer == nullptr) {
+            found.missing.push_back(point);
             continue;
         }
-        if (const Row* peer = results.best_peer(point)) {
-            const auto bound = copying_bound_us(results, point.task, point.bytes, row.state);
-            found.push_back(
-                {point, row.median_us / peer->median_us, bound ? row.median_us / *bound : 0});
-        }
+        const auto bound = copying_bound_us(results, point.task, point.bytes, ours->state);
+        found.ratios.push_back(
+            {point, ours->median_us / peer->median_us, bound ? ours->median_us / *bound : 0});
     }
     return found;
 }
@@ -129,17 +139,28 @@ const std::string kHead =
 
 std::string verdict(bool holds) { return holds ? "pass" : "**miss**"; }
 
+// What is not known is no pass.
+std::string verdict(bool holds, const Evidence& all) {
+    return holds && !all.missing.empty() ? "**missing**" : verdict(holds);
+}
+
 std::string short_name(const Point& point) {
     return point.bytes == 0 ? std::string(name(point.task))
                             : fmt::format("{} {}", name(point.task), size_text(point.bytes));
 }
 
-std::string bound_row(const Rule& rule, const std::vector<Ratio>& all) {
-    if (all.empty())
+std::string missing_names(const Evidence& all) {
+    std::vector<std::string> names;
+    for (const Point& point : all.missing) names.push_back(short_name(point) + " not measured");
+    return fmt::format("{}", fmt::join(names, ", "));
+}
+
+std::string bound_row(const Rule& rule, const Evidence& all) {
+    if (all.ratios.empty())
         return table_row({rule.text, fmt::format("{}", rule.most), "not measured", "", ""});
     std::vector<std::string> misses;
     double worst = 0;
-    for (const Ratio& ratio : all) {
+    for (const Ratio& ratio : all.ratios) {
         worst = std::max(worst, ratio.value);
         const bool is_near = rule.or_bound && ratio.to_bound > 0 && ratio.to_bound <= kNearBound;
         if (ratio.value <= rule.most || is_near) continue;
@@ -148,62 +169,71 @@ std::string bound_row(const Rule& rule, const std::vector<Ratio>& all) {
             misses.back() += fmt::format(" ({:.2f} of the bound)", ratio.to_bound);
         }
     }
-    return table_row({rule.text, fmt::format("{}", rule.most),
-                      fmt::format("{:.2f} ({} of {} points hold)", worst,
-                                  all.size() - misses.size(), all.size()),
-                      verdict(misses.empty()), fmt::format("{}", fmt::join(misses, ", "))});
+    const std::string verdict_text = verdict(misses.empty(), all);
+    const std::string holding =
+        fmt::format("{:.2f} ({} of {} points hold)", worst, all.ratios.size() - misses.size(),
+                    all.ratios.size() + all.missing.size());
+    if (!all.missing.empty()) misses.push_back(missing_names(all));
+    return table_row({rule.text, fmt::format("{}", rule.most), holding, verdict_text,
+                      fmt::format("{}", fmt::join(misses, ", "))});
 }
 
-std::string rule_row(const Results& results, const Rule& rule) {
-    return bound_row(rule, ratios(results, rule.contender, rule.applies));
+std::string rule_row(const Results& results, const Choice& choice, const Rule& rule) {
+    return bound_row(rule, evidence(results, choice, rule.contender, rule.applies));
 }
 
-std::string mean_row(const std::string& text, double most, const std::vector<Ratio>& all) {
+std::string mean_row(const std::string& text, double most, const Evidence& all) {
     std::vector<double> values;
-    for (const Ratio& ratio : all) values.push_back(ratio.value);
+    for (const Ratio& ratio : all.ratios) values.push_back(ratio.value);
     const std::string limit = fmt::format("{}", most);
     if (values.empty()) return table_row({text, limit, "not measured", "", ""});
     const double mean = geometric_mean(values);
-    return table_row({text, limit, fmt::format("{:.2f}", mean), verdict(mean <= most), ""});
+    return table_row(
+        {text, limit, fmt::format("{:.2f}", mean), verdict(mean <= most, all), missing_names(all)});
 }
 
-std::string mean_of_crowds(const Results& results) {
+std::string mean_of_crowds(const Results& results, const Choice& choice) {
     return mean_row("4 and 8 ranks, geometric mean", 0.45,
-                    ratios(results, "peal",
-                           [](const Point& p) { return p.nranks > 2 && !is_further(p.task); }));
+                    evidence(results, choice, "peal",
+                             [](const Point& p) { return p.nranks > 2 && !is_further(p.task); }));
 }
 
-std::string cold_rows(const Results& results) {
+std::string cold_rows(const Results& results, const Choice& choice) {
     const Rule rule{"cold, every point", "peal", 1.0,
                     [](const Point& p) { return !is_further(p.task); }};
-    const std::vector<Ratio> all = ratios(results, rule.contender, rule.applies, true);
-    if (all.empty()) return "";
+    const Evidence all = evidence(results, choice, rule.contender, rule.applies, true);
+    if (all.ratios.empty()) return "";
     return bound_row(rule, all) + mean_row("cold, geometric mean", 0.55, all);
 }
 
 // How much longer than usual a slow batch takes, beside the same of the best peer.
-std::string tail_row(const Results& results) {
-    const Rule rule{
-        "99th percentile / median, 2 ranks, up to 64 KiB, ours / the best peer's", "peal", 1.0, {}};
-    std::vector<Ratio> all;
-    for (const Row& row : results.rows()) {
-        const Point& point = row.point;
-        const bool is_meant = row.contender == rule.contender && row.counts && !point.cold &&
-                              point.nranks == 2 && point.bytes <= 64 * kKiB;
-        const Row* peer = is_meant ? results.best_peer(point) : nullptr;
-        if (peer == nullptr) continue;
-        all.push_back({point, row.p99_us / row.median_us / (peer->p99_us / peer->median_us)});
+std::string tail_row(const Results& results, const Choice& choice) {
+    const Rule rule{"99th percentile / median, 2 ranks, up to 64 KiB, ours / the best peer's",
+                    "peal", 1.0,
+                    [](const Point& p) { return p.nranks == 2 && p.bytes <= 64 * kKiB; }};
+    Evidence all = evidence(results, choice, rule.contender, rule.applies);
+    for (Ratio& ratio : all.ratios) {
+        const Row* const ours = results.best_of(ratio.point, rule.contender);
+        const Row* const peer = results.best_peer(ratio.point);
+        ratio.value = ours->p99_us / ours->median_us / (peer->p99_us / peer->median_us);
     }
     return bound_row(rule, all);
 }
 
-std::string unaligned_row(const Results& results) {
+std::string unaligned_row(const Results& results, const Choice& choice) {
     const Rule rule{"2 ranks, unaligned / aligned buffers, ours", "peal-unaligned", 1.25, {}};
-    std::vector<Ratio> all;
-    for (const Row& row : results.rows()) {
-        if (row.contender != rule.contender || !row.counts) continue;
-        const Row* aligned = results.best_in_state(row.point, "peal", row.state);
-        if (aligned != nullptr) all.push_back({row.point, row.median_us / aligned->median_us});
+    Evidence all;
+    for (const Point& point : points_of(choice)) {
+        const bool is_meant = point.nranks == 2 && !point.cold && point.bytes > 0 &&
+                              !is_limit(point.task) && !is_further(point.task);
+        if (!is_meant) continue;
+        const Row* const row = results.best_of(point, rule.contender);
+        const Row* const aligned = row ? results.best_in_state(point, "peal", row->state) : nullptr;
+        if (aligned == nullptr) {
+            all.missing.push_back(point);
+        } else {
+            all.ratios.push_back({point, row->median_us / aligned->median_us});
+        }
     }
     return bound_row(rule, all);
 }
@@ -244,24 +274,24 @@ std::string wire_row(const Results& results) {
 
 }  // namespace
 
-std::string bounds_table(const Results& results) {
+std::string bounds_table(const Results& results, const Choice& choice) {
     std::string text = kHead + table_head({"case", "at most", "worst", "", "misses"});
-    for (const Rule& rule : rules()) text += rule_row(results, rule);
-    text += mean_of_crowds(results) + cold_rows(results) + tail_row(results) +
-            unaligned_row(results) + latency_row(results);
+    for (const Rule& rule : rules()) text += rule_row(results, choice, rule);
+    text += mean_of_crowds(results, choice) + cold_rows(results, choice) +
+            tail_row(results, choice) + unaligned_row(results, choice) + latency_row(results);
     for (const std::size_t bytes : {16 * kMiB, 64 * kMiB}) text += bandwidth_row(results, bytes);
     return text + "\n";
 }
 
 std::string hosts_bounds_table(const Results& results, const Choice& choice) {
     std::string text = kHead + table_head({"case", "at most", "worst", "", "misses"});
-    for (const Rule& rule : hosts_rules(choice)) text += rule_row(results, rule);
+    for (const Rule& rule : hosts_rules(choice)) text += rule_row(results, choice, rule);
     return text + wire_row(results) + "\n";
 }
 
 std::string further_bounds_table(const Results& results, const Choice& choice) {
     std::string text = kHead + table_head({"case", "at most", "worst", "", "misses"});
-    for (const Rule& rule : further_rules(choice)) text += rule_row(results, rule);
+    for (const Rule& rule : further_rules(choice)) text += rule_row(results, choice, rule);
     return text + "\n";
 }
 

@@ -49,14 +49,23 @@ public:
             fmt::format("{} {} {:.2f}", name(point.task), size_text(point.bytes), value));
     }
 
+    void add_missing(const Point& point) {
+        missing_.push_back(
+            fmt::format("{} {} not measured", name(point.task), size_text(point.bytes)));
+    }
+
     std::string row() const {
         const std::string most = fmt::format("{}", most_);
         if (points_ == 0) return table_row({text_, most, "not measured", "", ""});
         return table_row({text_, most,
                           fmt::format("{:.2f} ({} of {} points hold)", worst_,
-                                      points_ - misses_.size(), points_),
-                          misses_.empty() ? "pass" : "**miss**",
-                          fmt::format("{}", fmt::join(misses_, ", "))});
+                                      points_ - misses_.size(), points_ + missing_.size()),
+                          !misses_.empty()   ? "**miss**"
+                          : missing_.empty() ? "pass"
+                                             : "**missing**",
+                          fmt::format("{}{}{}", fmt::join(misses_, ", "),
+                                      misses_.empty() || missing_.empty() ? "" : ", ",
+                                      fmt::join(missing_, ", "))});
     }
 
 private:
@@ -64,7 +73,7 @@ private:
     double most_;
     double worst_ = 0;
     std::size_t points_ = 0;
-    std::vector<std::string> misses_;
+    std::vector<std::string> misses_, missing_;
 };
 
 std::string busy(int noise) {
@@ -78,7 +87,11 @@ std::string bounds_to_peers(const Results& results, const std::vector<Point>& po
     for (const Point& point : points) {
         if (point.nranks != nranks || point.noise != noise || point.task == Task::uneven) continue;
         const auto ratios = to_best_peer(results, point);
-        if (!ratios) continue;
+        if (!ratios) {
+            median.add_missing(point);
+            p90.add_missing(point);
+            continue;
+        }
         median.add(point, ratios->median);
         p90.add(point, ratios->p90);
     }
@@ -90,7 +103,11 @@ std::string bound_to_quiet(const Results& results, const std::vector<Point>& poi
     Bound bound("ours, loaded / quiet, 2 ranks, up to 64 KiB, 1 busy process, median", 3);
     for (const Point& point : points) {
         if (point.nranks != 2 || point.noise != 1 || point.bytes > kLargest) continue;
-        if (const auto ratio = loaded_over_quiet(results, point)) bound.add(point, *ratio);
+        if (const auto ratio = loaded_over_quiet(results, point)) {
+            bound.add(point, *ratio);
+        } else {
+            bound.add_missing(point);
+        }
     }
     return bound.row();
 }
