@@ -2,6 +2,7 @@
 // The communicator of a job on several hosts gives what one on one machine gives.
 #include <gtest/gtest.h>
 
+#include <array>
 #include <atomic>
 #include <thread>
 
@@ -58,18 +59,30 @@ TEST_P(OnHosts, EveryCollectiveIsRight) {
     });
 }
 
-// Elements of 1, 2, 4 and 8 bytes, and lengths that fill no line.
-TEST_P(OnHosts, OfEveryWidthAndOddLengths) {
+// One of the types of elements.
+template <ElementType... T>
+void attempt_of_type(std::size_t type, Communicator& comm, Task task) {
+    const Element element = std::array{element_of<T>...}[type];
+    task.with_negatives = !is_unsigned(element);
+    const bool is_narrow = element == Element::bf16 || element == Element::f16;
+    if (is_narrow && task.op == ReduceOp::prod) task.op = ReduceOp::min;  // too much for its bits
+    std::size_t i = 0;
+    ((i++ == type ? comm::test::attempt<T>(comm, task) : void()), ...);
+}
+
+// Each collective with all of them, in lengths that fill no line.
+TEST_P(OnHosts, OfEveryTypeAndOddLengths) {
     run([](Communicator& comm) {
         unsigned seed = 0;
+        std::size_t type = 0;
         for (const CollectiveKind kind : kCollectives) {
-            for (const std::uint64_t count : {7, 61, 4099}) {
-                Task task = task_of(kind, comm.nranks(), count, seed++);
-                comm::test::attempt<std::int8_t>(comm, task);
-                if (task.op == ReduceOp::prod) task.op = ReduceOp::min;  // too much for 8 bits
-                comm::test::attempt<bf16>(comm, task);
-                comm::test::attempt<float>(comm, task);
-                comm::test::attempt<std::int64_t>(comm, task);
+            ++type;  // so that each has other lengths in the next
+            for (std::size_t i = 0; i < kElements.size(); ++i) {
+                const std::uint64_t count = std::array{7, 61, 4099}[i % 3];
+                attempt_of_type<f16, bf16, float, double, std::int8_t, std::int16_t, std::int32_t,
+                                std::int64_t, std::uint8_t, std::uint16_t, std::uint32_t,
+                                std::uint64_t>(type++ % kElements.size(), comm,
+                                               task_of(kind, comm.nranks(), count, seed++));
             }
         }
     });
@@ -126,14 +139,24 @@ TEST_P(OnHosts, SoItIsOnWindows) {
     });
 }
 
+// The ranks of a host, the first, second and so on of every host, all, and every other one.
 TEST_P(OnHosts, PartsOfACommunicatorAlongAndAcrossHosts) {
     run([](Communicator& comm) {
-        for (const int colours : {1, 2}) {
-            Communicator part = comm.split(comm.rank() % colours, -comm.rank());
+        int host = 0, place = comm.rank();
+        for (const int ranks : GetParam().ranks) {
+            if (place < ranks) break;
+            place -= ranks;
+            ++host;
+        }
+        for (const int colour : {host, place, 0, comm.rank() % 2}) {
+            Communicator part = comm.split(colour, -comm.rank());
             unsigned seed = 0;
             for (const std::uint64_t count : {1, 1000}) {
-                comm::test::attempt<float>(
-                    part, task_of(CollectiveKind::allreduce, part.nranks(), count, seed++));
+                for (const CollectiveKind kind :
+                     {CollectiveKind::allreduce, CollectiveKind::broadcast,
+                      CollectiveKind::all_to_all, CollectiveKind::barrier}) {
+                    comm::test::attempt<float>(part, task_of(kind, part.nranks(), count, seed));
+                }
                 comm::test::attempt<float>(
                     comm, task_of(CollectiveKind::allgather, comm.nranks(), count, seed++));
             }
@@ -301,7 +324,7 @@ std::string name_of(const testing::TestParamInfo<Place>& info) {
 
 INSTANTIATE_TEST_SUITE_P(Hosts, OnHosts,
                          testing::Values(Place{{1, 1}}, Place{{2, 2}}, Place{{3, 1}},
-                                         Place{{1, 1, 2}}, Place{{2, 2, 2, 2}}),
+                                         Place{{1, 1, 2}}, Place{{3, 5}}, Place{{2, 2, 2, 2}}),
                          name_of);
 
 // What an adapter is asked to do, in its order, is done by UCX in the progress of the other rank.
