@@ -159,7 +159,11 @@ bool is_stuck(const Standing& standing) {
 
 std::string reason_note(const Standing& standing, const std::vector<Standing>& all) {
     const Wait* wait = wait_of(standing);
-    if (wait == nullptr) return "no set_flag came before it";
+    if (wait == nullptr) {
+        const Instruction& at = standing.plan->instructions[standing.position];
+        const bool is_flag = std::holds_alternative<WaitFlag>(at.action);
+        return is_flag ? "no set_flag came before it" : "waits for another host to answer";
+    }
     const std::string what = fmt::format("sees {}", seen(standing, wait->cell));
     if (all.empty()) return what;
     return fmt::format("{}; {}", what, Ringers(address_of(standing, wait->cell), all).text());

@@ -9,11 +9,16 @@
 
 #include <atomic>
 #include <chrono>
+#include <functional>
+#include <string>
 #include <vector>
 
 #include <fmt/format.h>
 
 #include "comm/outcomes.hpp"
+#include "comm/window.hpp"
+#include "hosts/job.hpp"
+#include "hosts/ranks.hpp"
 #include "hosts/several_hosts.hpp"
 #include "peal/program.hpp"
 #include "peal/source.hpp"
@@ -82,9 +87,177 @@ TEST_F(HostFaults, ARankMayDieAnywhere) {
             if (rank == point.victim) {
                 EXPECT_EQ(outcome.status[r], -SIGKILL);
             } else {
-                EXPECT_THAT(outcome.messages[r],
-                            StartsWith("rank " + std::to_string(point.victim) + " on host h"))
+                EXPECT_THAT(
+                    without_sites(outcome.messages[r]),
+                    MatchesRegex(fmt::format(
+                        "rank {} on host h[0-2] died; rank [0-3] was in (allreduce of 1000(00)? "
+                        "f32, "
+                        "sum|allgather of 3000 f32|broadcast of 100000 f32, root 0) \\(call "
+                        "[0-9]+\\)",
+                        point.victim)))
                     << "rank " << rank << ", call " << point.call;
+            }
+        }
+    }
+}
+
+// What ranks do again and again. `between` is called in the middle of it.
+struct Deed {
+    std::string name;
+    std::function<void(Communicator&, const std::function<void()>& between)> act;
+    std::string calls;  // as errors name what a rank was in
+};
+
+void pass_on(Communicator& comm, const std::function<void()>& between) {
+    const int next = (comm.rank() + 1) % comm.nranks();
+    const int last = (comm.rank() + comm.nranks() - 1) % comm.nranks();
+    std::vector<float> data(100000, 1);
+    if (comm.rank() == 0) comm.send(data, next);
+    between();
+    comm.recv(data, last);
+    if (comm.rank() != 0) comm.send(data, next);
+}
+
+void sum_in_window(Communicator& comm, const std::function<void()>& between) {
+    const auto window = comm.window<float>(1000);
+    between();
+    comm.allreduce(window);
+}
+
+void sum_in_part(Communicator& comm, const std::function<void()>& between) {
+    Communicator part = comm.split(comm.rank() % 2);
+    between();
+    std::vector<float> data(1000, 1);
+    part.allreduce(data);
+    comm.barrier();
+}
+
+void run_ring(Communicator& comm, const std::function<void()>& between) {
+    const auto source = std::make_shared<const Source>(
+        "ring.peal",
+        "kernel ring(sig: window i32[nranks]) {\n"
+        "    notify sig[0]@((rank + 1) % nranks) = generation(sig) + 1\n"
+        "    wait sig[0] >= generation(sig) + 1\n"
+        "    advance sig by 1\n}\n");
+    const Kernel kernel = comm.kernel(parse(source), "ring", {});
+    const auto signal = comm.signals(static_cast<std::uint64_t>(comm.nranks()));
+    between();
+    comm.run(kernel, signal);
+    comm.run(kernel, signal);
+}
+
+TEST_F(HostFaults, WhatTheOthersWereInWhenARankDiedIsNamed) {
+    // Windows have the ranks exchange what they know of them. Who is through with all is in the
+    // barrier.
+    const Deed deeds[] = {
+        {"messages", pass_on, "(send|recv) of 100000 f32 (to|from) rank [0-3]|barrier"},
+        {"windows", sum_in_window,
+         "window of 4000 bytes|allgather of [0-9]+ u8|allreduce of 1000 f32, sum(, in window "
+         "[0-9]+)?|barrier"},
+        {"parts", sum_in_part, "split|allreduce of 1000 f32, sum|barrier"},
+        {"kernels", run_ring,
+         "window of 256 bytes|allgather of [0-9]+ u8|kernel [0-9a-f]+ in window [0-9]+|barrier|"
+         "kernel ring( .call [0-9]+.)?\n    instruction [01]  (notify|wait) [^\n]*\n    (waits for "
+         "another host to answer|sees .*)"},
+    };
+    for (const Deed& deed : deeds) {
+        for (const int victim : {0, 1, 3}) {
+            for (const bool is_between : {false, true}) {
+                const auto outcome = test::run_on_hosts({2, 2}, [&](Communicator& comm) {
+                    const auto die = [&] {
+                        if (comm.rank() == victim) kill(getpid(), SIGKILL);
+                    };
+                    deed.act(comm, [] {});
+                    if (!is_between) die();
+                    deed.act(comm, [&] {
+                        if (is_between) die();
+                    });
+                    for (;;) comm.barrier();
+                });
+                EXPECT_EQ(outcome.status[static_cast<std::size_t>(victim)], -SIGKILL);
+                for (int rank = 0; rank < 4; ++rank) {
+                    if (rank == victim) continue;
+                    const std::string& message = outcome.messages[static_cast<std::size_t>(rank)];
+                    EXPECT_THAT(without_sites(message),
+                                MatchesRegex(fmt::format(
+                                    "rank {}( of the world)? on host h{} died; rank [0-3] was in "
+                                    "({})( \\(call [0-9]+\\))?",
+                                    victim, victim / 2, deed.calls)))
+                        << deed.name << (is_between ? ", in the middle" : "");
+                    EXPECT_THAT(message, HasSubstr(", at faults_test.cpp:")) << deed.name;
+                }
+            }
+        }
+    }
+}
+
+// Kills its process at one of the exchanges, before it has given anything or when it has all.
+class DyingMeeting final : public Meeting {
+public:
+    struct Death {
+        int exchange = -1;  // of those of connect()
+        bool has_given = false;
+    };
+    DyingMeeting(std::unique_ptr<Meeting> meeting, Death death)
+        : meeting_(std::move(meeting)), death_(death) {}
+    int rank() const override { return meeting_->rank(); }
+    int nranks() const override { return meeting_->nranks(); }
+    const std::string& host_of(int rank) const override { return meeting_->host_of(rank); }
+    std::vector<std::string> exchange(std::string_view own) override {
+        const bool is_last = exchanges_++ == death_.exchange;
+        if (is_last && !death_.has_given) kill(getpid(), SIGKILL);
+        auto texts = meeting_->exchange(own);
+        if (is_last) kill(getpid(), SIGKILL);
+        return texts;
+    }
+    std::optional<News> news() override { return meeting_->news(); }
+    void fail(std::string_view story) override { meeting_->fail(story); }
+    void leave() override { meeting_->leave(); }
+
+private:
+    std::unique_ptr<Meeting> meeting_;
+    Death death_;
+    int exchanges_ = 0;
+};
+
+// What each of three ranks on hosts of their own says of connect(), of which the last one dies.
+std::vector<std::string> connected_with(DyingMeeting::Death death) {
+    constexpr int kRanks = 3;
+    peal::test::Venue venue(kRanks);
+    std::vector<std::shared_ptr<shm::World>> worlds;
+    for (int host = 0; host < kRanks; ++host) worlds.push_back(shm::World::create(kRanks));
+    return peal::test::told_by_ranks(kRanks, [&](int rank) -> std::string {
+        test::use_loopback();
+        std::unique_ptr<Meeting> meeting = venue.come(rank);
+        if (rank == kRanks - 1) {
+            meeting = std::make_unique<DyingMeeting>(std::move(meeting), death);
+        }
+        const auto& world = worlds[static_cast<std::size_t>(rank)];
+        world->enter(rank);
+        auto job = std::make_shared<Job>(std::move(meeting), LocalWorld{{world, rank}, {0, 1, 2}});
+        Communicator comm = comm::Inside::connect(job);
+        job.reset();
+        comm.barrier();
+        return "connected";
+    });
+}
+
+// Addresses are exchanged, then that all are connected. UCX 1.13 aborts a rank that is connecting
+// to one that dies.
+TEST_F(HostFaults, ARankThatDiesInConnectIsNamed) {
+    EXPECT_THAT(connected_with({}), testing::Each("connected"));
+    for (const int exchange : {0, 1}) {
+        for (const bool has_given : {false, true}) {
+            const auto told = connected_with({exchange, has_given});
+            EXPECT_EQ(told[2], "died");
+            for (const int rank : {0, 1}) {
+                EXPECT_THAT(
+                    told[static_cast<std::size_t>(rank)],
+                    MatchesRegex(fmt::format(
+                        "error: rank [012] on (host )?host[012] died; rank {} was (to exchange "
+                        "addresses with all ranks|in .*)|died",
+                        rank)))
+                    << exchange << has_given;
             }
         }
     }

@@ -107,10 +107,7 @@ struct Layout {
 
 int run_rank(Table& table, const Layout& layout, int rank,
              const std::function<void(Communicator&)>& body) {
-    if (std::getenv("UCX_TLS") == nullptr) {  // whoever says what to use has devices for it
-        setenv("UCX_TLS", "tcp", 1);
-        setenv("UCX_NET_DEVICES", "lo", 0);
-    }
+    use_loopback();
     try {
         const auto& world =
             layout
@@ -172,6 +169,12 @@ std::string HostsOutcome::text() const {
         all += fmt::format("rank {} ended with {}: {}\n", rank, status[rank], messages[rank]);
     }
     return all;
+}
+
+void use_loopback() {
+    if (std::getenv("UCX_TLS") != nullptr) return;
+    setenv("UCX_TLS", "tcp", 1);
+    setenv("UCX_NET_DEVICES", "lo", 0);
 }
 
 HostsOutcome run_on_hosts(const std::vector<int>& ranks_of_hosts,

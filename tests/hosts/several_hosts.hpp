@@ -30,6 +30,9 @@ struct Wires {
 HostsOutcome run_on_hosts(const std::vector<int>& ranks_of_hosts,
                           const std::function<void(Communicator&)>& body, Wires wires = {});
 
+// What a rank does before it connects: UCX takes TCP over the loopback, unless UCX_TLS says what.
+void use_loopback();
+
 // Why hosts cannot be tried here; "" if they can.
 std::string why_no_hosts();
 
