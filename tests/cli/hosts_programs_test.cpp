@@ -15,6 +15,7 @@ namespace hosts_programs_test {
 
 using ::testing::HasSubstr;
 using ::testing::MatchesRegex;
+using ::testing::Not;
 
 class ProgramOnHosts : public ::testing::Test {
 protected:
@@ -30,9 +31,9 @@ protected:
 
     static Ran launch(int nranks, const std::string& hosts, const std::string& program) {
         return on_hosts({"a", "b", "c", "d"},
-                        fmt::format("cd \"" PEAL_EXAMPLES "\"; \"$peal\" launch -n {} --hosts {} "
-                                    "--rsh enter-host {}",
-                                    nranks, hosts, program));
+                        fmt::format("cd \"" PEAL_EXAMPLES "\"; status=0; \"$peal\" launch -n {} "
+                                    "--hosts {} --rsh enter-host {} || status=$?; {} exit $status",
+                                    nranks, hosts, program, what_is_left_on({"a", "b", "c", "d"})));
     }
 };
 
@@ -76,6 +77,13 @@ TEST_F(ProgramOnHosts, AnErrorThatNobodyCatchesIsToldOnce) {
     EXPECT_THAT(said, MatchesRegex("peal: launch: host [ab]: rank [0-3]: (.|\n)*"));
     const std::string first = "peal: launch:";
     EXPECT_EQ(said.find(first, first.size()), std::string::npos) << ran.err;
+}
+
+// However it ended.
+TEST_F(ProgramOnHosts, LeavesNothingBehind) {
+    for (const char* program : {"./mean", "./faults death", "./faults uncaught"}) {
+        EXPECT_THAT(launch(4, "a,b", program).err, Not(HasSubstr("left: "))) << program;
+    }
 }
 
 // Both wait for ever, and are asked until both have answered.

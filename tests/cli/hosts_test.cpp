@@ -29,20 +29,12 @@ protected:
     // A line of shell on each rank. What is left of it on any host is told at the end of `err`.
     static Ran launch(int nranks, const std::string& hosts, const std::string& shell,
                       const std::string& options = "") {
-        return on_hosts({"a", "b", "c", "d"},
-                        fmt::format("status=0; \"$peal\" launch -n {} --hosts {} --rsh enter-host "
-                                    "{} sh -c '{}' || status=$?; {} exit $status",
-                                    nranks, hosts, options, shell, kLookAround));
+        return on_hosts(
+            {"a", "b", "c", "d"},
+            fmt::format("status=0; \"$peal\" launch -n {} --hosts {} --rsh enter-host "
+                        "{} sh -c '{}' || status=$?; {} exit $status",
+                        nranks, hosts, options, shell, what_is_left_on({"a", "b", "c", "d"})));
     }
-
-    // Machines are one process each, and the script that made them has two; the shell is one more.
-    static constexpr const char* kLookAround =
-        "for process in /proc/[0-9]*; do "
-        "  name=$(cat $process/comm 2>/dev/null) && "
-        "  case $name in sleep|sh|with-hosts|unshare|cat) ;; *) echo left: $name >&2;; esac; "
-        "  case $(tr \"\\0\" \" \" <$process/cmdline 2>/dev/null) in "
-        "    \"sleep 1000 \") echo left: sleep >&2;; esac; "
-        "done; ";
 };
 
 TEST_F(LaunchOnHosts, RanksAreInBlocksAndKnowTheirPlace) {

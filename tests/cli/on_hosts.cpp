@@ -5,6 +5,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <fmt/format.h>
+
 namespace peal::test {
 
 Ran on_hosts(const std::vector<std::string>& names, const std::string& shell) {
@@ -29,6 +31,32 @@ Ran on_hosts(const std::vector<std::string>& names, const std::string& shell) {
     waitpid(child, &status, 0);
     return {WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status), read_file(out.path()),
             read_file(err.path())};
+}
+
+// Machines are one process each, and the script that made them has two; the shell is one more.
+// /proc/net is that of whoever reads it. There, 01 is a connection that is established and 0A one
+// that listens; local sockets that listen have the flag 00010000.
+std::string what_is_left_on(const std::vector<std::string>& names) {
+    std::string line =
+        "for process in /proc/[0-9]*; do "
+        "  name=$(cat $process/comm 2>/dev/null) && "
+        "  case $name in sleep|sh|with-hosts|unshare|cat) ;; *) echo left: $name >&2;; esac; "
+        "  case $(tr \"\\0\" \" \" <$process/cmdline 2>/dev/null) in "
+        "    \"sleep 1000 \") echo left: sleep >&2;; esac; "
+        "done; ";
+    for (const std::string& name : names) {
+        line += fmt::format(
+            "enter-host {} '"
+            "for file in /dev/shm/*; do test ! -e $file || echo left: $file; done; "
+            "sed 1d /proc/sysvipc/shm | sed \"s/.*/left: segment &/\"; "
+            "cat /proc/self/net/tcp /proc/self/net/tcp6 | while read -r n own far state rest; do "
+            "  case $state in 01|0A) echo left: socket $own $far;; esac; done; "
+            "while read -r n users protocol flags rest; do "
+            "  test $flags != 00010000 || echo left: socket $rest; done </proc/self/net/unix' "
+            ">&2; ",
+            name);
+    }
+    return line;
 }
 
 std::string why_no_hosts() {

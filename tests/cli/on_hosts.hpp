@@ -13,6 +13,10 @@ namespace peal::test {
 // and enter-host an agent for it. Nothing it started is left when it returns.
 Ran on_hosts(const std::vector<std::string>& names, const std::string& shell);
 
+// A line of shell that tells on standard error what a job has left behind on these machines:
+// processes, files in /dev/shm, memory segments, and sockets that listen or are connected.
+std::string what_is_left_on(const std::vector<std::string>& names);
+
 // Why machines cannot be made here; "" if they can.
 std::string why_no_hosts();
 

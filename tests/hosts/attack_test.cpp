@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 // Whoever is at the door of a rendezvous, those who belong there meet.
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <poll.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include <cstdlib>
+#include <filesystem>
 #include <functional>
 #include <random>
 
@@ -22,6 +25,7 @@ using hosts::pack;
 using ::testing::Each;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
+using ::testing::MatchesRegex;
 using Clock = std::chrono::steady_clock;
 
 constexpr Clock::time_point kNever = Clock::time_point::max();
@@ -126,12 +130,61 @@ TEST(Attack, ThousandsWhoSayNothingOrLittleKeepNobodyOut) {
     expect_all_meet(venue, 4);
 }
 
+// One says nothing; what the other says never comes to an end, though it is never silent for long.
 TEST(Attack, WhoIsSlowIsSentAway) {
     Venue venue(2);
-    const base::Descriptor socket = connection_to(venue);
-    EXPECT_TRUE(hosts::greeting_from(next_from(socket.get())));
-    expect_ended(socket.get());  // though nothing was said
+    const base::Descriptor silent = connection_to(venue), trickling = connection_to(venue);
+    EXPECT_TRUE(hosts::greeting_from(next_from(silent.get())));
+    EXPECT_TRUE(hosts::greeting_from(next_from(trickling.get())));
+    const std::string claim = framed(std::string(1000, 'x'));
+    for (const char letter : claim) {
+        if (hosts::wait_for(trickling.get(), POLLIN,
+                            Clock::now() + std::chrono::milliseconds(50))) {
+            break;
+        }
+        say(trickling.get(), {&letter, 1});
+    }
+    expect_ended(trickling.get());
+    expect_ended(silent.get());
     expect_all_meet(venue, 2);
+}
+
+// Of this process.
+std::vector<std::string> addresses_that_listen() {
+    std::vector<std::string> addresses;
+    for (const auto& entry : std::filesystem::directory_iterator("/proc/self/fd")) {
+        const int socket = std::stoi(entry.path().filename());
+        int listens = 0;
+        socklen_t bytes = sizeof listens;
+        if (getsockopt(socket, SOL_SOCKET, SO_ACCEPTCONN, &listens, &bytes) == 0 && listens != 0) {
+            addresses.push_back(hosts::address_of(socket).text());
+        }
+    }
+    return addresses;
+}
+
+TEST(Attack, NothingListensWhereItWasNotTold) {
+    const auto by_environment = told_by_ranks(1, [](int) -> std::string {
+        setenv("PEAL_RENDEZVOUS", "127.0.0.1:0", 1);
+        setenv("PEAL_RANK", "0", 1);
+        setenv("PEAL_RANKS", "1", 1);
+        setenv("PEAL_SECRET", hosts::new_secret_text().c_str(), 1);
+        const auto meeting = hosts::meet();
+        meeting->exchange("");
+        const std::string listening = fmt::format("{}", fmt::join(addresses_that_listen(), " "));
+        meeting->leave();
+        return listening;
+    });
+    EXPECT_THAT(by_environment, ElementsAre(MatchesRegex("127.0.0.1:[0-9]+")));
+    Venue venue(2, Venue::Hub::with_first_rank);
+    const auto told = told_by_ranks(2, [&](int rank) {
+        const auto meeting = venue.come(rank);
+        meeting->exchange("");
+        const std::string listening = fmt::format("{}", fmt::join(addresses_that_listen(), " "));
+        meeting->leave();
+        return listening;
+    });
+    EXPECT_THAT(told, ElementsAre(venue.address.text(), ""));
 }
 
 TEST(Attack, WhoDoesNotKnowTheSecretIsRefused) {
