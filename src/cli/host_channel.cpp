@@ -147,7 +147,7 @@ void HostChannel::look_once() {
         link_.receive();
         while (auto word = next_word(link_)) words.push_back(std::move(*word));
         if (!words.empty()) heard_ = Clock::now();
-        const bool is_silent = watched[2].revents == 0 && Clock::now() - heard_ > kLongestSilence;
+        const bool is_silent = watched[2].revents == 0 && Clock::now() - heard_ > longest_silence();
         if (is_silent) link_.end("it has said nothing for long");
         if (link_.is_over() || (watched[1].fd >= 0 && watched[1].revents != 0)) {
             eventfd_write(gone_.get(), 1);

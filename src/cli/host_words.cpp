@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <cstdint>
+#include <cstdlib>
 #include <utility>
 
 #include "hosts/messages.hpp"
@@ -11,6 +12,11 @@
 #include "peal/error.hpp"
 
 namespace peal::cli {
+
+std::chrono::seconds longest_silence() {
+    static const char* const said = std::getenv("PEAL_LONGEST_SILENCE");
+    return said == nullptr ? kLongestSilence : std::chrono::seconds(std::atoi(said));
+}
 
 void say(hosts::Link& link, const HostWord& word) {
     link.send(pack(hosts::Parcel{static_cast<std::uint32_t>(word.kind), word.number, word.texts}));

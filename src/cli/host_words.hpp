@@ -41,6 +41,8 @@ inline constexpr std::size_t kLongestWord = std::size_t{64} << 20;
 // sooner, from each other.
 inline constexpr std::chrono::seconds kBetweenPings{1};
 inline constexpr std::chrono::seconds kLongestSilence{20};
+// That, or so many seconds as $PEAL_LONGEST_SILENCE says: for tests, which need not wait so long.
+std::chrono::seconds longest_silence();
 
 void say(hosts::Link& link, const HostWord& word);
 // Nothing: no word is whole yet. What cannot be a word ends the link.

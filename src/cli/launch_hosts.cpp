@@ -290,7 +290,7 @@ private:
         if (host.has_ended) return;
         if (host.link->is_over() || (agent_is_gone && !is_full)) {
             lose(host, how_agent_ended(host));
-        } else if (Clock::now() - host.heard > kLongestSilence && host.has_job) {
+        } else if (Clock::now() - host.heard > longest_silence() && host.has_job) {
             lose(host, "it does not answer");
         }
     }

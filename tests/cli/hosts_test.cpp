@@ -14,6 +14,7 @@ namespace peal::test {
 namespace hosts_test {
 
 using ::testing::AllOf;
+using ::testing::Contains;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::MatchesRegex;
@@ -149,6 +150,22 @@ TEST_F(LaunchOnHosts, NothingIsLeftWhenALauncherOrItsPeopleAreKilled) {
     }
 }
 
+// Both ends of the connection are there and hear nothing any more, as if it was cut on its way.
+TEST_F(LaunchOnHosts, AConnectionThatIsSilentIsTheEndOnBothSides) {
+    const Ran ran = on_hosts(
+        {"a", "b"},
+        "mkfifo $PEAL_HOSTS/ready; "
+        "printf '#!/bin/sh\ntest $1 = a && exec enter-host \"$@\"\n"
+        "cat | enter-host \"$@\" | cat\n' >$PEAL_HOSTS/agent; chmod +x $PEAL_HOSTS/agent; "
+        "PEAL_LONGEST_SILENCE=6 \"$peal\" launch -n 4 --hosts a,b --rsh $PEAL_HOSTS/agent "
+        "sh -c 'sleep 1000 & setsid sleep 1000 & echo here; exec sleep 1000' "
+        ">$PEAL_HOSTS/ready & launcher=$!; "
+        "head -n 4 $PEAL_HOSTS/ready; kill -STOP $(pgrep -x cat); wait $launcher; echo $?; "
+        "while pgrep -x peal || pgrep -f '^sleep 1000'; do sleep 0.1; done >/dev/null");
+    EXPECT_EQ(ran.out, "here\nhere\nhere\nhere\n2\n");
+    EXPECT_THAT(lines_of(ran.err), Contains("peal: launch: host b is lost: it does not answer"));
+}
+
 // A launcher that has not looked for a while hears of all of it at once.
 TEST_F(LaunchOnHosts, AHostIsLostToALauncherThatLooksLate) {
     const std::string host_sides = "pgrep -c -x -f '[^ ]*/peal host-side'";
@@ -270,8 +287,7 @@ TEST_F(LaunchOnHosts, ADeathIsHeardOfByAll) {
         "exec 3<$PEAL_HOSTS/ready; for i in 1 2 3 4; do read line; done <&3; "
         "kill -KILL $(head -n 1 $PEAL_HOSTS/process); sort <&3; wait $launcher");
     EXPECT_EQ(ran.exit_code, 128 + SIGKILL);
-    EXPECT_THAT(lines_of(ran.out),
-                ::testing::Contains(MatchesRegex("rank [0-2] heard: rank 3 on b died")));
+    EXPECT_THAT(lines_of(ran.out), Contains(MatchesRegex("rank [0-2] heard: rank 3 on b died")));
     EXPECT_EQ(lines_of(ran.out).size(), 3u) << ran.out;
 }
 
