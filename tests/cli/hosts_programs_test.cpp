@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <csignal>
+#include <cstdlib>
 
 #include "cli/document.hpp"
 #include "cli/on_hosts.hpp"
@@ -102,6 +103,49 @@ TEST_F(ProgramOnHosts, ReportsWhereEveryRankOfEveryHostStands) {
                  "echo \"$report\"; kill -TERM $launcher; wait $launcher");
     EXPECT_EQ(ran.out, " a 0 b 1\n") << ran.err;
     EXPECT_EQ(ran.exit_code, 128 + SIGTERM);
+}
+
+// Rank 0 computes for ever, and rank 1 waits for it, if not yet then when it is asked again.
+TEST_F(ProgramOnHosts, ReportsWhenItIsAskedByASignal) {
+    const Ran ran =
+        on_hosts({"a", "b"},
+                 "mkfifo $PEAL_HOSTS/ready $PEAL_HOSTS/said; unset PEAL_CUT; "
+                 "\"$peal\" launch -n 2 --hosts a,b --rsh enter-host "
+                 "\"" PEAL_CALLING_RANK
+                 "\" waiting >$PEAL_HOSTS/ready 2>$PEAL_HOSTS/said & "
+                 "launcher=$!; exec 3<$PEAL_HOSTS/ready 4<$PEAL_HOSTS/said; "
+                 "for i in 1 2; do read -r line; done <&3; kill -QUIT $launcher; "
+                 "while read -r line; do case $line in "
+                 "*'who waits for whom:') report=;; "
+                 "'host a:') report=\"$report a\";; 'host b:') report=\"$report b\";; "
+                 "'rank 0: waits in no call '*) report=\"$report 0\";; "
+                 "'rank 1: in barrier, at calling_rank.cpp:'*) report=\"$report 1\"; break;; "
+                 "'rank 1: '*) kill -QUIT $launcher;; esac; done <&4; "
+                 "echo \"$report\"; kill -TERM $launcher; cat <&4 >/dev/null; wait $launcher");
+    EXPECT_EQ(ran.out, " a 0 b 1\n") << ran.err;
+    EXPECT_EQ(ran.exit_code, 128 + SIGTERM);
+}
+
+// The line that docs/hosts.md shows, with what these machines need.
+TEST_F(ProgramOnHosts, SaysTheSameUnderMpirun) {
+    if (std::system("command -v mpirun >/dev/null && mpirun --version | grep -q 'Open MPI'") != 0) {
+        GTEST_SKIP() << "there is no mpirun of Open MPI here; the package openmpi-bin brings it";
+    }
+    const std::string line = "mpirun -n 8 --host node1:4,node2:4 ./program";
+    ASSERT_THAT(read_file(PEAL_SOURCE_DIR "/docs/hosts.md"), HasSubstr("`" + line + "`"));
+    for (const std::string program : {"./hello", "./mean"}) {
+        const std::string command =
+            "mpirun --mca plm_rsh_agent enter-host --mca oob_tcp_if_include 10.77.0.0/24" +
+            line.substr(line.find(' '), line.rfind(' ') + 1 - line.find(' ')) + program;
+        const Ran here = peal({"launch", "-n", "8", program}, PEAL_EXAMPLES);
+        const Ran there =
+            on_hosts({"node1", "node2"},
+                     "cd \"" PEAL_EXAMPLES
+                     "\"; export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1; " +
+                         command);
+        EXPECT_EQ(there.exit_code, 0) << there.err;
+        EXPECT_EQ(sorted(there), sorted(here)) << program;
+    }
 }
 
 // A network that is slow, late or loses packets changes nothing but the time.

@@ -391,6 +391,22 @@ TEST_F(LaunchOnHosts, VariablesTravel) {
     EXPECT_EQ(ran.out, "calls y two words 1 30s\ncalls y two words 1 30s\n");
 }
 
+TEST(InfoAboutHosts, IsForAJobOnSeveral) {
+    const std::string refusal =
+        "peal: info: --hosts asks the ranks of a job; run it in one, for example: peal launch -n 4 "
+        "--hosts a,b peal info --hosts\n";
+    const Ran alone = peal({"info", "--hosts"});
+    EXPECT_EQ(alone.exit_code, 2);
+    EXPECT_EQ(alone.out, "");
+    EXPECT_EQ(alone.err, refusal);
+    const Ran here = peal({"launch", "-n", "1", PEAL_BINARY, "info", "--hosts"});
+    EXPECT_EQ(here.exit_code, 2);
+    EXPECT_THAT(here.err, HasSubstr(refusal));
+    const Ran nothing = peal({"info"});
+    EXPECT_EQ(nothing.exit_code, 2);
+    EXPECT_EQ(nothing.err, "peal: info: say what about; there is --hosts\n");
+}
+
 // A launcher that is itself somebody's rank gives its ranks places of their own.
 TEST_F(LaunchOnHosts, MayRunInAnother) {
     const Ran ran = on_hosts({"a", "b"},
