@@ -8,7 +8,7 @@ SOURCES = $(shell find include src tests bench examples -name '*.hpp' -o -name '
 # $(call build,preset,options,targets) configures and builds.
 build = cmake --preset $(1) $(2) >/dev/null && cmake --build --preset $(1) $(3)
 
-.PHONY: help run test python test-torch test-asan test-tsan test-stress test-storm fuzz check-soundness bench bench-quick bench-further bench-noise bench-hosts bench-kernels bench-compile bench-check bench-pto bench-wait bench-worker bench-python bench-death format style clang lint lint-changed clean
+.PHONY: help run test python test-torch test-asan test-tsan test-stress test-storm fuzz check-soundness check-without-hosts bench bench-quick bench-further bench-noise bench-hosts bench-kernels bench-compile bench-check bench-pto bench-wait bench-worker bench-python bench-death format style clang lint lint-changed clean
 
 help: ## show this list
 	@sed -n 's/^\([a-z-]*\):.* ## \(.*\)/make \1\t\2/p' Makefile | expand -t 20
@@ -64,6 +64,12 @@ check-soundness: ## compare the checker with a naive one on new random programs 
 	@tools/install-packages core tests
 	@$(call build,release,-DPEAL_TESTS=ON,--target soundness)
 	@./build/soundness $(SECONDS) $(SEED)
+
+check-without-hosts: ## build the command where nothing for jobs on several hosts is installed, and run it
+	@tools/install-packages core
+	@$(call build,without-hosts,,--target peal_cli)
+	@./build/without-hosts/peal demo
+	@! ./build/without-hosts/peal launch -n 1 --hosts localhost true
 
 bench: ## measure Peal against Open MPI, MPICH and Gloo, and write docs/benchmarks.md
 	@tools/install-packages core bench peers

@@ -7,6 +7,7 @@
 # that says so in their place.
 set(PEAL_HOSTS_LIBRARIES)
 set(PEAL_HOSTS_EXCLUDED)
+set(PEAL_HOSTS_MISSING) # packages
 function(peal_for_hosts what)
     cmake_parse_arguments(ARG "" "PACKAGE;HEADER;WITHOUT" "LIBRARIES;WITH;HINTS" ${ARGN})
     find_path(PEAL_${what}_INCLUDE ${ARG_HEADER} HINTS ${ARG_HINTS})
@@ -27,6 +28,7 @@ function(peal_for_hosts what)
         set(PEAL_HOSTS_LIBRARIES ${PEAL_HOSTS_LIBRARIES} ${ARG_LIBRARIES} PARENT_SCOPE)
     else()
         set(excluded ${ARG_WITH})
+        set(PEAL_HOSTS_MISSING ${PEAL_HOSTS_MISSING} ${ARG_PACKAGE} PARENT_SCOPE)
         message(STATUS "Jobs on several hosts: no ${what}; the Debian package ${ARG_PACKAGE} brings it")
     endif()
     set(PEAL_HOSTS_EXCLUDED ${PEAL_HOSTS_EXCLUDED} ${excluded} PARENT_SCOPE)

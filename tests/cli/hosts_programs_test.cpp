@@ -6,7 +6,6 @@
 
 #include <algorithm>
 #include <csignal>
-#include <cstdlib>
 
 #include "cli/document.hpp"
 #include "cli/on_hosts.hpp"
@@ -128,9 +127,7 @@ TEST_F(ProgramOnHosts, ReportsWhenItIsAskedByASignal) {
 
 // The line that docs/hosts.md shows, with what these machines need.
 TEST_F(ProgramOnHosts, SaysTheSameUnderMpirun) {
-    if (std::system("command -v mpirun >/dev/null && mpirun --version | grep -q 'Open MPI'") != 0) {
-        GTEST_SKIP() << "there is no mpirun of Open MPI here; the package openmpi-bin brings it";
-    }
+    if (const std::string why = why_no_mpirun(); !why.empty()) GTEST_SKIP() << why;
     const std::string line = "mpirun -n 8 --host node1:4,node2:4 ./program";
     ASSERT_THAT(read_file(PEAL_SOURCE_DIR "/docs/hosts.md"), HasSubstr("`" + line + "`"));
     for (const std::string program : {"./hello", "./mean"}) {

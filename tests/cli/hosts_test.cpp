@@ -5,7 +5,6 @@
 #include <gtest/gtest.h>
 
 #include <csignal>
-#include <cstdlib>
 
 #include "cli/document.hpp"
 #include "cli/on_hosts.hpp"
@@ -304,9 +303,7 @@ TEST_F(LaunchOnHosts, RanksMeetWithoutALauncher) {
 
 // Under somebody else's launcher; ranks of one host find each other there, too.
 TEST_F(LaunchOnHosts, RanksMeetByPmix) {
-    if (std::system("command -v mpirun >/dev/null && mpirun --version | grep -q 'Open MPI'") != 0) {
-        GTEST_SKIP() << "there is no mpirun of Open MPI here; the package openmpi-bin brings it";
-    }
+    if (const std::string why = why_no_mpirun(); !why.empty()) GTEST_SKIP() << why;
     const std::string mpirun =
         "export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 PEAL_LEAVE=1; "
         "mpirun --oversubscribe --mca plm_rsh_agent enter-host "

@@ -7,7 +7,21 @@
 
 #include <fmt/format.h>
 
+#include <cstdlib>
+#include <string_view>
+
 namespace peal::test {
+namespace {
+
+bool is_missing(const std::string& package) {
+    return std::string_view(PEAL_HOSTS_MISSING).find(package) != std::string_view::npos;
+}
+
+std::string without(const std::string& package) {
+    return fmt::format("this build cannot do it: the package {} was not there", package);
+}
+
+}  // namespace
 
 Ran on_hosts(const std::vector<std::string>& names, const std::string& shell) {
     const TemporaryFile out("out", ""), err("err", "");
@@ -61,8 +75,18 @@ std::string what_is_left_on(const std::vector<std::string>& names) {
 
 std::string why_no_hosts() {
     constexpr int kNoNamespaces = 77;
+    for (const std::string needed : {"libucx-dev", "libsodium-dev"}) {
+        if (is_missing(needed)) return without(needed);
+    }
     static const Ran ran = on_hosts({}, "true");
     return ran.exit_code == kNoNamespaces ? ran.err : "";
+}
+
+std::string why_no_mpirun() {
+    if (is_missing("libpmix-dev")) return without("libpmix-dev");
+    static const bool is_there =
+        std::system("command -v mpirun >/dev/null && mpirun --version | grep -q 'Open MPI'") == 0;
+    return is_there ? "" : "there is no mpirun of Open MPI here; the package openmpi-bin brings it";
 }
 
 }  // namespace peal::test

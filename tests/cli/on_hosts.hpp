@@ -17,7 +17,10 @@ Ran on_hosts(const std::vector<std::string>& names, const std::string& shell);
 // processes, files in /dev/shm, memory segments, and sockets that listen or are connected.
 std::string what_is_left_on(const std::vector<std::string>& names);
 
-// Why machines cannot be made here; "" if they can.
+// Why machines cannot be made here, or jobs on them; "" if they can.
 std::string why_no_hosts();
+
+// Why mpirun starts no job of ours; "" if it does.
+std::string why_no_mpirun();
 
 }  // namespace peal::test

@@ -21,6 +21,8 @@
 namespace peal::test {
 namespace attack_test {
 
+class Attack : public NeedsSecret {};
+
 using hosts::pack;
 using ::testing::Each;
 using ::testing::ElementsAre;
@@ -96,7 +98,7 @@ Told claim_with(const Venue& venue, const std::function<void(hosts::Claim&)>& ch
 }
 constexpr auto kAsItIs = [](hosts::Claim&) {};
 
-TEST(Attack, GarbageIsShownTheDoor) {
+TEST_F(Attack, GarbageIsShownTheDoor) {
     Venue venue(3);
     std::mt19937 random(1);
     for (const std::size_t bytes : {1, 3, 4, 5, 100, 5000, 300000}) {
@@ -119,7 +121,7 @@ TEST(Attack, GarbageIsShownTheDoor) {
     expect_all_meet(venue, 3);
 }
 
-TEST(Attack, ThousandsWhoSayNothingOrLittleKeepNobodyOut) {
+TEST_F(Attack, ThousandsWhoSayNothingOrLittleKeepNobodyOut) {
     Venue venue(4);
     std::vector<base::Descriptor> idle;
     for (int i = 0; i < 300; ++i) {
@@ -131,7 +133,7 @@ TEST(Attack, ThousandsWhoSayNothingOrLittleKeepNobodyOut) {
 }
 
 // One says nothing; what the other says never comes to an end, though it is never silent for long.
-TEST(Attack, WhoIsSlowIsSentAway) {
+TEST_F(Attack, WhoIsSlowIsSentAway) {
     Venue venue(2);
     const base::Descriptor silent = connection_to(venue), trickling = connection_to(venue);
     EXPECT_TRUE(hosts::greeting_from(next_from(silent.get())));
@@ -163,7 +165,7 @@ std::vector<std::string> addresses_that_listen() {
     return addresses;
 }
 
-TEST(Attack, NothingListensWhereItWasNotTold) {
+TEST_F(Attack, NothingListensWhereItWasNotTold) {
     const auto by_environment = told_by_ranks(1, [](int) -> std::string {
         setenv("PEAL_RENDEZVOUS", "127.0.0.1:0", 1);
         setenv("PEAL_RANK", "0", 1);
@@ -187,7 +189,7 @@ TEST(Attack, NothingListensWhereItWasNotTold) {
     EXPECT_THAT(told, ElementsAre(venue.address.text(), ""));
 }
 
-TEST(Attack, WhoDoesNotKnowTheSecretIsRefused) {
+TEST_F(Attack, WhoDoesNotKnowTheSecretIsRefused) {
     Venue venue(2);
     const Told told = claim_with(venue, kAsItIs, hosts::new_secret_text());
     EXPECT_FALSE(told.is_accepted);
@@ -205,7 +207,7 @@ TEST(Attack, WhoDoesNotKnowTheSecretIsRefused) {
     expect_all_meet(venue, 2);
 }
 
-TEST(Attack, WhatAnotherSaidIsNoProof) {
+TEST_F(Attack, WhatAnotherSaidIsNoProof) {
     Venue venue(2);
     std::string overheard;
     EXPECT_TRUE(claim_with(venue, kAsItIs, venue.secret, &overheard).is_accepted);
@@ -255,7 +257,7 @@ Told come_as(const Misfit& misfit, const Venue& venue, const std::string& secret
 }
 
 // The others would wait for it in vain.
-TEST(Attack, WhoDoesNotFitIsTheEndForAll) {
+TEST_F(Attack, WhoDoesNotFitIsTheEndForAll) {
     for (const Venue::Hub hub : {Venue::Hub::apart, Venue::Hub::with_first_rank}) {
         for (const Misfit& misfit : misfits()) {
             Venue venue(3, hub);
@@ -285,7 +287,7 @@ TEST(Attack, WhoDoesNotFitIsTheEndForAll) {
     }
 }
 
-TEST(Attack, WhoDoesNotKnowTheSecretEndsNothing) {
+TEST_F(Attack, WhoDoesNotKnowTheSecretEndsNothing) {
     Venue venue(3);
     for (const Misfit& misfit : misfits()) {
         EXPECT_FALSE(come_as(misfit, venue, hosts::new_secret_text()).is_accepted);
@@ -293,7 +295,7 @@ TEST(Attack, WhoDoesNotKnowTheSecretEndsNothing) {
     expect_all_meet(venue, 3);
 }
 
-TEST(Attack, ARankThatIsNoneIsRefused) {
+TEST_F(Attack, ARankThatIsNoneIsRefused) {
     Venue venue(2);
     for (const int rank : {2, -1}) {
         const auto none = [&](hosts::Claim& claim) { claim.rank = rank; };
@@ -303,7 +305,7 @@ TEST(Attack, ARankThatIsNoneIsRefused) {
     expect_all_meet(venue, 2);
 }
 
-TEST(Attack, ARankIsTakenOnce) {
+TEST_F(Attack, ARankIsTakenOnce) {
     Venue venue(2);
     const auto told = told_by_ranks(1, [&](int) {
         const auto meeting = venue.come(1);
@@ -316,7 +318,7 @@ TEST(Attack, ARankIsTakenOnce) {
 }
 
 // One who knows the secret and then says nonsense is dead for the others, and no more.
-TEST(Attack, AGuestThatTalksNonsenseHarmsItselfOnly) {
+TEST_F(Attack, AGuestThatTalksNonsenseHarmsItselfOnly) {
     Venue venue(2);
     int ends[2] = {-1, -1};
     ASSERT_EQ(pipe(ends), 0);
@@ -369,7 +371,7 @@ void expect_of_false_hub(const std::function<void(int socket)>& answer,
 }
 
 // Somebody else who listens there gets no rank.
-TEST(Attack, AHubThatDoesNotKnowTheSecretIsNotBelieved) {
+TEST_F(Attack, AHubThatDoesNotKnowTheSecretIsNotBelieved) {
     expect_of_false_hub(
         [](int socket) {
             say(socket, framed(pack(hosts::Greeting{hosts::kWireVersion, hosts::new_nonce()})));
@@ -379,7 +381,7 @@ TEST(Attack, AHubThatDoesNotKnowTheSecretIsNotBelieved) {
         "error: cannot connect: who answers at {} does not know the job's secret");
 }
 
-TEST(Attack, SomethingElseAtTheAddressIsNamed) {
+TEST_F(Attack, SomethingElseAtTheAddressIsNamed) {
     expect_of_false_hub([](int socket) { say(socket, framed("220 mail ready")); },
                         "error: cannot connect: what answers at {} is no rendezvous of Peal");
 }

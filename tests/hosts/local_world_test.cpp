@@ -14,6 +14,8 @@
 namespace peal::test {
 namespace local_world_test {
 
+class LocalWorld : public NeedsSecret {};
+
 using ::testing::Each;
 
 // Adds 1 to a number in the memory that is shared, when all are there, and says what it became.
@@ -27,7 +29,7 @@ std::string told_of_memory(hosts::Meeting& meeting, const hosts::LocalWorld& loc
     return fmt::format("{} of {}: {}", fmt::join(local.host_ids, " "), world.nranks(), sum);
 }
 
-TEST(LocalWorld, IsSharedByTheRanksOfOneHost) {
+TEST_F(LocalWorld, IsSharedByTheRanksOfOneHost) {
     Venue venue(4);
     const auto told = told_by_ranks(4, [&](int rank) {
         const auto meeting = venue.come(rank);
@@ -39,7 +41,7 @@ TEST(LocalWorld, IsSharedByTheRanksOfOneHost) {
 }
 
 // Who is in another namespace is on another host, as far as memory goes.
-TEST(LocalWorld, EndsWhereTheHostEnds) {
+TEST_F(LocalWorld, EndsWhereTheHostEnds) {
     if (geteuid() != 0) GTEST_SKIP() << "only root makes namespaces";
     Venue venue(5);
     const auto told = told_by_ranks(5, [&](int rank) -> std::string {
@@ -56,7 +58,7 @@ TEST(LocalWorld, EndsWhereTheHostEnds) {
 }
 
 // Two launchers on one machine stand for two hosts.
-TEST(LocalWorld, IsTheLaunchersWhereThereIsOne) {
+TEST_F(LocalWorld, IsTheLaunchersWhereThereIsOne) {
     Venue venue(4);
     const std::shared_ptr<shm::World> worlds[] = {shm::World::create(4), shm::World::create(4)};
     const auto told = told_by_ranks(4, [&](int rank) {

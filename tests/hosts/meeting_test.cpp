@@ -16,6 +16,8 @@
 namespace peal::test {
 namespace meeting_test {
 
+class Meeting : public NeedsSecret {};
+
 using ::testing::Each;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
@@ -35,7 +37,7 @@ std::string texts_of(int nranks, int round) {
     return fmt::format("{}", fmt::join(texts, " "));
 }
 
-TEST(Meeting, EverybodyGetsEverybodysTextInTheOrderOfTheRanks) {
+TEST_F(Meeting, EverybodyGetsEverybodysTextInTheOrderOfTheRanks) {
     for (const Venue::Hub hub : {Venue::Hub::apart, Venue::Hub::with_first_rank}) {
         for (const int nranks : {1, 2, 5, 24}) {
             Venue venue(nranks, hub);
@@ -58,7 +60,7 @@ TEST(Meeting, EverybodyGetsEverybodysTextInTheOrderOfTheRanks) {
     }
 }
 
-TEST(Meeting, TextsMayBeEmptyOrLong) {
+TEST_F(Meeting, TextsMayBeEmptyOrLong) {
     Venue venue(3);
     const std::string longest(std::size_t{1} << 20, 'x');
     const auto told = told_by_ranks(3, [&](int rank) -> std::string {
@@ -76,7 +78,7 @@ TEST(Meeting, TextsMayBeEmptyOrLong) {
                            "are taken"));
 }
 
-TEST(Meeting, OverTheOtherProtocolToo) {
+TEST_F(Meeting, OverTheOtherProtocolToo) {
     std::unique_ptr<Venue> venue;
     try {
         venue = std::make_unique<Venue>(2, Venue::Hub::apart, "::1");
@@ -94,7 +96,7 @@ TEST(Meeting, OverTheOtherProtocolToo) {
 }
 
 // The whole of 127/8 is this machine, so every test process has an address of its own.
-TEST(Meeting, IsFoundByTheEnvironment) {
+TEST_F(Meeting, IsFoundByTheEnvironment) {
     const int id = getpid();
     setenv("PEAL_RENDEZVOUS",
            fmt::format("127.{}.{}.{}:7000", 1 + (id >> 16 & 127), id >> 8 & 255, id & 255).c_str(),
@@ -118,9 +120,9 @@ TEST(Meeting, IsFoundByTheEnvironment) {
                                   "2 of 3 012 name2 false"));
 }
 
-TEST(Meeting, WithoutAPlaceThereIsNone) { EXPECT_EQ(hosts::meet(), nullptr); }
+TEST_F(Meeting, WithoutAPlaceThereIsNone) { EXPECT_EQ(hosts::meet(), nullptr); }
 
-TEST(Meeting, ABadEnvironmentIsRefused) {
+TEST_F(Meeting, ABadEnvironmentIsRefused) {
     const auto refused = [](const std::vector<std::pair<const char*, const char*>>& variables) {
         return told_by_ranks(1, [&](int) -> std::string {
             for (const auto& [name, value] : variables) setenv(name, value, 1);
@@ -157,7 +159,7 @@ TEST(Meeting, ABadEnvironmentIsRefused) {
 }
 
 // Whoever is late first tells it to the other, who may have come or may come yet.
-TEST(Meeting, WhoDoesNotComeIsNamed) {
+TEST_F(Meeting, WhoDoesNotComeIsNamed) {
     for (const Venue::Hub hub : {Venue::Hub::apart, Venue::Hub::with_first_rank}) {
         Venue venue(4, hub);
         venue.timeout = std::chrono::milliseconds(300);
@@ -192,7 +194,7 @@ TEST(Meeting, WhoDoesNotComeIsNamed) {
     }
 }
 
-TEST(Meeting, WhoComesAndDoesNotExchangeIsNamed) {
+TEST_F(Meeting, WhoComesAndDoesNotExchangeIsNamed) {
     Venue venue(2);
     venue.timeout = std::chrono::milliseconds(300);
     const auto told = told_by_ranks(2, [&](int rank) -> std::string {
@@ -208,7 +210,7 @@ TEST(Meeting, WhoComesAndDoesNotExchangeIsNamed) {
     EXPECT_THAT(told[1], MatchesRegex("rank 0 on host0 failed: " + late));
 }
 
-TEST(Meeting, NobodyAtTheRendezvousIsSaid) {
+TEST_F(Meeting, NobodyAtTheRendezvousIsSaid) {
     Venue venue(2, Venue::Hub::with_first_rank);
     venue.timeout = std::chrono::milliseconds(200);
     const hosts::Address address = {"127.0.0.1", 1};  // where nobody listens
@@ -224,7 +226,7 @@ TEST(Meeting, NobodyAtTheRendezvousIsSaid) {
 }
 
 // Whatever a rank has got to, the others hear of its end.
-TEST(Meeting, DeathIsHeardByAllWhereverItHappens) {
+TEST_F(Meeting, DeathIsHeardByAllWhereverItHappens) {
     enum Point { come, given, exchanged, in_the_second, points };
     for (const Venue::Hub hub : {Venue::Hub::apart, Venue::Hub::with_first_rank}) {
         for (int point = come; point < points; ++point) {
@@ -272,7 +274,7 @@ TEST(Meeting, DeathIsHeardByAllWhereverItHappens) {
     }
 }
 
-TEST(Meeting, NewsTellsWhoFailedWhoLeftAndWhoDied) {
+TEST_F(Meeting, NewsTellsWhoFailedWhoLeftAndWhoDied) {
     for (const Venue::Hub hub : {Venue::Hub::apart, Venue::Hub::with_first_rank}) {
         Venue venue(4, hub);
         const auto told = told_by_ranks(4, [&](int rank) -> std::string {
@@ -299,7 +301,7 @@ TEST(Meeting, NewsTellsWhoFailedWhoLeftAndWhoDied) {
     }
 }
 
-TEST(Meeting, AfterALossNothingIsExchanged) {
+TEST_F(Meeting, AfterALossNothingIsExchanged) {
     Venue venue(2);
     const auto told = told_by_ranks(2, [&](int rank) -> std::string {
         const auto meeting = venue.come(rank);
@@ -317,7 +319,7 @@ TEST(Meeting, AfterALossNothingIsExchanged) {
 }
 
 // The hub goes with the process that it is in, and everybody else hears which.
-TEST(Meeting, TheDeathOfTheHubIsTheDeathOfItsOwner) {
+TEST_F(Meeting, TheDeathOfTheHubIsTheDeathOfItsOwner) {
     Venue venue(3, Venue::Hub::with_first_rank);
     int ends[2] = {-1, -1};
     ASSERT_EQ(pipe(ends), 0);
@@ -338,7 +340,7 @@ TEST(Meeting, TheDeathOfTheHubIsTheDeathOfItsOwner) {
     EXPECT_THAT(told, ElementsAre("died", "0 rank 0 on host0 died", "0 rank 0 on host0 died"));
 }
 
-TEST(Meeting, RankZeroStaysUntilAllHaveGone) {
+TEST_F(Meeting, RankZeroStaysUntilAllHaveGone) {
     Venue venue(3, Venue::Hub::with_first_rank);
     const auto told = told_by_ranks(3, [&](int rank) -> std::string {
         const auto meeting = venue.come(rank);
@@ -358,7 +360,7 @@ TEST(Meeting, RankZeroStaysUntilAllHaveGone) {
 }
 
 // A process that is stopped is there: its machine answers for it.
-TEST(Meeting, AStoppedProcessIsNotTakenForDead) {
+TEST_F(Meeting, AStoppedProcessIsNotTakenForDead) {
     Venue venue(2);
     int ends[2] = {-1, -1};
     ASSERT_EQ(pipe(ends), 0);

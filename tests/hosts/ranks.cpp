@@ -9,6 +9,8 @@
 #include <exception>
 #include <stdexcept>
 
+#include "peal/error.hpp"
+
 namespace peal::test {
 namespace {
 
@@ -45,6 +47,14 @@ Child start(const std::function<std::string()>& body) {
 }
 
 }  // namespace
+
+void NeedsSecret::SetUp() {
+    try {
+        hosts::new_secret_text();
+    } catch (const Error& error) {
+        GTEST_SKIP() << error.what();
+    }
+}
 
 std::vector<std::string> told_by_ranks(int nranks,
                                        const std::function<std::string(int rank)>& body) {

@@ -2,6 +2,8 @@
 // Ranks as processes that meet at an address of this machine, each of which tells what it saw.
 #pragma once
 
+#include <gtest/gtest.h>
+
 #include <functional>
 #include <memory>
 #include <string>
@@ -11,6 +13,12 @@
 #include "hosts/rendezvous.hpp"
 
 namespace peal::test {
+
+// Of what needs the secret of a job, which a build without libsodium cannot have.
+class NeedsSecret : public ::testing::Test {
+protected:
+    void SetUp() override;
+};
 
 // Runs the body in a process for each rank. What it returns, or "error: <what>" if it throws, or
 // "died" if its process did not get there.

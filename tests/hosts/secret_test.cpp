@@ -4,21 +4,25 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "hosts/ranks.hpp"
+
 namespace peal::test {
 namespace secret_test {
+
+class TheSecret : public NeedsSecret {};
 
 using hosts::Opener;
 using hosts::Role;
 using hosts::Sealer;
 using hosts::Secret;
 
-TEST(Secret, NewOnesDiffer) {
+TEST_F(TheSecret, NewOnesDiffer) {
     EXPECT_THAT(hosts::new_secret_text(), ::testing::MatchesRegex("[0-9a-f]{64}"));
     EXPECT_NE(hosts::new_secret_text(), hosts::new_secret_text());
     EXPECT_NE(hosts::new_nonce(), hosts::new_nonce());
 }
 
-TEST(Secret, AProofIsOfOneSecretOneRoleAndWhatWasSaid) {
+TEST_F(TheSecret, AProofIsOfOneSecretOneRoleAndWhatWasSaid) {
     const Secret ours(std::string(32, 'a')), theirs(std::string(32, 'b'));
     const std::string shown = proof(ours, Role::guest, "said");
     EXPECT_TRUE(is_proof(shown, ours, Role::guest, "said"));
@@ -29,7 +33,7 @@ TEST(Secret, AProofIsOfOneSecretOneRoleAndWhatWasSaid) {
     EXPECT_FALSE(is_proof("", ours, Role::guest, "said"));
 }
 
-TEST(Secret, WhatIsSealedIsOpenedOnceInOrderAndByTheOtherEnd) {
+TEST_F(TheSecret, WhatIsSealedIsOpenedOnceInOrderAndByTheOtherEnd) {
     const Secret secret(std::string(32, 'a'));
     Sealer sealer(secret, Role::hub, "said");
     const std::string first = sealer.seal("one"), second = sealer.seal("");
