@@ -24,7 +24,10 @@ protected:
     }
 
     static std::vector<std::string> sorted(const Ran& ran) {
-        std::vector<std::string> lines = lines_of(ran.out + ran.err);
+        return sorted_lines(ran.out + ran.err);
+    }
+    static std::vector<std::string> sorted_lines(const std::string& text) {
+        std::vector<std::string> lines = lines_of(text);
         std::sort(lines.begin(), lines.end());
         return lines;
     }
@@ -141,7 +144,8 @@ TEST_F(ProgramOnHosts, SaysTheSameUnderMpirun) {
                      "\"; export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1; " +
                          command);
         EXPECT_EQ(there.exit_code, 0) << there.err;
-        EXPECT_EQ(sorted(there), sorted(here)) << program;
+        // mpirun may have warnings of its own.
+        EXPECT_EQ(sorted_lines(there.out), sorted_lines(here.out)) << program;
     }
 }
 

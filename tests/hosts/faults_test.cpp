@@ -147,14 +147,14 @@ void run_ring(Communicator& comm, const std::function<void()>& between) {
 }
 
 TEST_F(HostFaults, WhatTheOthersWereInWhenARankDiedIsNamed) {
-    // Windows have the ranks exchange what they know of them. Who is through with all is in the
-    // barrier.
+    // For windows and parts ranks exchange what they know of them. Who is through with all is in
+    // the barrier.
     const Deed deeds[] = {
         {"messages", pass_on, "(send|recv) of 100000 f32 (to|from) rank [0-3]|barrier"},
         {"windows", sum_in_window,
          "window of 4000 bytes|allgather of [0-9]+ u8|allreduce of 1000 f32, sum(, in window "
          "[0-9]+)?|barrier"},
-        {"parts", sum_in_part, "split|allreduce of 1000 f32, sum|barrier"},
+        {"parts", sum_in_part, "split|allgather of [0-9]+ u8|allreduce of 1000 f32, sum|barrier"},
         {"kernels", run_ring,
          "window of 256 bytes|allgather of [0-9]+ u8|kernel [0-9a-f]+ in window [0-9]+|barrier|"
          "kernel ring( .call [0-9]+.)?\n    instruction [01]  (notify|wait) [^\n]*\n    (waits for "
