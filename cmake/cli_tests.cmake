@@ -10,7 +10,7 @@ if(PEAL_TESTS)
     file(GLOB cli_tests CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/tests/cli/*.cpp)
     peal_test(test_cli SOURCES ${cli_tests} src/cli/cross_over.cpp LINKS peal_golden peal_comm)
     target_compile_definitions(test_cli PRIVATE PEAL_BINARY="$<TARGET_FILE:peal_cli>"
-                                                PEAL_HOSTS_MISSING="${PEAL_HOSTS_MISSING}"
+                                                PEAL_HOSTS_MISSING="$<JOIN:${PEAL_HOSTS_MISSING}, >"
                                                 PEAL_MET_RANK="$<TARGET_FILE:met_rank>"
                                                 PEAL_CALLING_RANK="$<TARGET_FILE:calling_rank>"
                                                 PEAL_EXAMPLES="$<TARGET_FILE_DIR:example_hello>"
