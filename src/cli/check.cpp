@@ -61,7 +61,9 @@ int check_target(CheckArguments arguments) {
     if (arguments.json) {
         fmt::print("{}\n", to_json(results_of(checked.runs)));
     } else {
-        fmt::print("{}{}", summary_text(results_of(checked.runs)), findings_text(shown, request));
+        const std::vector<SubjectResult> results = results_of(checked.runs);
+        fmt::print("{}{}{}", summary_text(results), findings_text(shown, request),
+                   redundant_text(results, request.full));
     }
     const std::string picture = arguments.svg.empty() ? "" : picture_of(shown, request.full);
     if (!picture.empty()) base::write_text(arguments.svg, picture, "picture");

@@ -246,30 +246,100 @@ RedundantAt redundant_at(const CheckJob& job, const CheckReport& report) {
         const Plan& plan = checker::plan_of(step, stages);
         const Instruction& what = plan.instructions[static_cast<std::size_t>(each.index)];
         const std::string place = plan::place_text(what, plan);
+        const std::string text = plan::report_text(what, plan);
         result.syncs.push_back(
-            {fmt::format("rank {}: {}{}", each.rank, plan::report_text(what, plan),
-                         place.empty() ? "" : " (" + place + ")"),
+            {each.rank, place.empty() ? text : fmt::format("{} ({})", text, place),
+             what.line == 0 || !plan.source ? text
+                                            : fmt::format("{} ({})", text.substr(0, text.find(' ')),
+                                                          plan.source->place(what.line)),
              each.steps_with, each.steps_without});
     }
     return result;
 }
 
-std::string redundant_text(const std::vector<RedundantAt>& list) {
-    if (list.empty())
-        return "\n--redundant: nothing is proved here that a sync could be left out of\n";
+std::string RedundantAt::Sync::text() const { return fmt::format("rank {}: {}", rank, what); }
+
+namespace {
+
+constexpr std::size_t kMostSyncs = 24;  // that are listed one by one: a screen of them
+
+std::string each_text(const std::vector<RedundantAt::Sync>& syncs) {
     std::string text;
-    for (const RedundantAt& at : list) {
-        text += fmt::format("\n{} rank{}: ", at.nranks, at.nranks == 1 ? "" : "s");
-        text += at.syncs.empty() ? std::string("no notify or wait is redundant\n")
-                                 : fmt::format(
-                                       "{} alone redundant (without any one everything "
-                                       "still proves, without several it may not):\n",
-                                       at.syncs.size());
-        for (const RedundantAt::Sync& sync : at.syncs) {
-            text += fmt::format("  {}; critical path {} steps, without it {}\n", sync.what,
-                                sync.steps_with, sync.steps_without);
+    for (const RedundantAt::Sync& sync : syncs) {
+        text += fmt::format("  {}; critical path {} steps, without it {}\n", sync.text(),
+                            sync.steps_with, sync.steps_without);
+    }
+    return text;
+}
+
+// The same step of several ranks and rounds.
+struct SameSyncs {
+    const RedundantAt::Sync* first = nullptr;
+    std::vector<int> ranks;
+    std::size_t how_many = 0;
+    std::uint64_t least = 0, most = 0;  // steps without one of them
+};
+
+std::string folded_text(const std::vector<RedundantAt::Sync>& syncs) {
+    std::vector<SameSyncs> folded;
+    for (const RedundantAt::Sync& sync : syncs) {
+        auto at = std::find_if(folded.begin(), folded.end(), [&](const SameSyncs& each) {
+            return each.first->step == sync.step;
+        });
+        if (at == folded.end()) {
+            at = folded.insert(at, {&sync, {}, 0, sync.steps_without, sync.steps_without});
         }
-        if (at.cut) text += "  the time was over before all were tried: --max-seconds\n";
+        if (at->ranks.empty() || at->ranks.back() != sync.rank) at->ranks.push_back(sync.rank);
+        ++at->how_many;
+        at->least = std::min(at->least, sync.steps_without);
+        at->most = std::max(at->most, sync.steps_without);
+    }
+    std::string text;
+    for (const SameSyncs& each : folded) {
+        text += fmt::format(
+            "  {}: {} on rank{} {}, such as {}; critical path {} steps, without "
+            "one {}\n",
+            each.first->step, each.how_many, each.ranks.size() == 1 ? "" : "s",
+            base::ranges_text(each.ranks), each.first->text(), each.first->steps_with,
+            each.least == each.most ? std::to_string(each.least)
+                                    : fmt::format("{}..{}", each.least, each.most));
+    }
+    return text;
+}
+
+std::string redundant_text(const RedundantAt& at, const std::string& title, bool full) {
+    std::string text = fmt::format("\n{}{} rank{}: ", title, at.nranks, at.nranks == 1 ? "" : "s");
+    const bool is_folded = !full && at.syncs.size() > kMostSyncs;
+    if (at.syncs.empty()) {
+        text += "no notify or wait is redundant\n";
+    } else {
+        text += fmt::format(
+            "{} alone redundant (without any one everything still proves, without several it may "
+            "not{}):\n",
+            at.syncs.size(), is_folded ? "; --full lists each" : "");
+    }
+    text += is_folded ? folded_text(at.syncs) : each_text(at.syncs);
+    if (at.cut) text += "  the time was over before all were tried: --max-seconds\n";
+    return text;
+}
+
+}  // namespace
+
+std::string redundant_text(const std::vector<SubjectResult>& results, bool full) {
+    std::string text;
+    for (const SubjectResult& result : results) {
+        if (!result.redundant) continue;
+        const CheckSubject& subject = *result.subject;
+        std::string title;
+        if (results.size() > 1) {
+            title = subject.what + (subject.recipe == "-" ? "" : " " + subject.recipe) + ", ";
+        }
+        if (result.redundant->empty()) {
+            text += fmt::format(
+                "\n--redundant: {}nothing is proved here that a sync could be left out of\n",
+                title);
+        }
+        for (const RedundantAt& at : *result.redundant) text += redundant_text(at, title, full);
     }
     return text;
 }
@@ -289,6 +359,23 @@ std::string explanation_text(const CheckReport& report, const std::vector<CheckS
     }
     return text;
 }
+
+namespace {
+
+Json redundant_json(const std::vector<RedundantAt>& list) {
+    Json json = Json::array();
+    for (const RedundantAt& at : list) {
+        for (const RedundantAt::Sync& sync : at.syncs) {
+            json.push_back({{"ranks", at.nranks},
+                            {"text", sync.text()},
+                            {"critical_path", sync.steps_with},
+                            {"critical_path_without", sync.steps_without}});
+        }
+    }
+    return json;
+}
+
+}  // namespace
 
 std::string to_json(const std::vector<SubjectResult>& results) {
     Json list = Json::array();
@@ -321,14 +408,7 @@ std::string to_json(const std::vector<SubjectResult>& results) {
             {"seconds", result.seconds}};
         for (const Held& held : result.holds) entry["windows"][held.window] = name(held.what);
         if (result.lanes > 1) entry["lanes"] = result.lanes;
-        for (const RedundantAt& at : result.redundant) {
-            for (const RedundantAt::Sync& sync : at.syncs) {
-                entry["alone_redundant"].push_back({{"ranks", at.nranks},
-                                                    {"text", sync.what},
-                                                    {"critical_path", sync.steps_with},
-                                                    {"critical_path_without", sync.steps_without}});
-            }
-        }
+        if (result.redundant) entry["alone_redundant"] = redundant_json(*result.redundant);
         for (const Exclusion& each : result.excluded) {
             entry["excluded"].push_back({{"ranks", each.nranks}, {"why", each.why}});
         }

@@ -26,8 +26,12 @@ struct RedundantAt {
     std::uint64_t count = 0;
     bool cut = false;  // the time was over before all were tried
     struct Sync {
-        std::string what;  // "rank 1: wait sig[0] >= 1 (line 7)"
+        int rank = 0;
+        std::string what;  // "wait sig[0] >= 1 (line 7)"
+        std::string step;  // what its line does in every rank and round: "wait (line 7)"
         std::uint64_t steps_with = 0, steps_without = 0;
+
+        std::string text() const;  // "rank 1: wait sig[0] >= 1 (line 7)"
     };
     std::vector<Sync> syncs;
 };
@@ -51,7 +55,7 @@ struct SubjectResult {
     std::vector<Held> holds;  // what is assumed of its windows
     int lanes = 1;            // see CheckJob
     std::string note;         // what a proof does not refute, and should be known
-    std::vector<RedundantAt> redundant;
+    std::optional<std::vector<RedundantAt>> redundant;  // if it was asked for
     CheckReport last;  // of the job that decided: the one that did not prove, or the first
     checker::CallSequence calls;  // that `last` speaks of; nothing where nothing more is said
     int last_nranks = 0;
@@ -87,7 +91,9 @@ std::string violation_text(const Violation& violation, const std::vector<CheckSt
 // Each warning with the line that it is about, and how to have it as an error; empty: there is
 // none.
 std::string warnings_text(const CheckReport& report, const std::vector<CheckStage>& stages);
-std::string redundant_text(const std::vector<RedundantAt>& list);
+// Of one result, or of each under its name. A long list has one line for each step of the kernel,
+// unless all is asked for.
+std::string redundant_text(const std::vector<SubjectResult>& results, bool full);
 std::string explanation_text(const CheckReport& report, const std::vector<CheckStage>& stages);
 std::string to_json(const std::vector<SubjectResult>& results);
 

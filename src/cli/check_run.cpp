@@ -158,7 +158,7 @@ void add_report(SubjectResult& result, CheckJob job, const CheckReport& report,
     if (result.note.empty()) result.note = job.note;
     const bool is_first = result.ranks.empty() || result.ranks.back() != job.nranks;
     if (asks_redundant && is_first && report.verdict == Verdict::proved) {
-        result.redundant.push_back(redundant_at(job, report));
+        result.redundant->push_back(redundant_at(job, report));
     }
     if (is_first) result.ranks.push_back(job.nranks);
     // While all prove, the first that warns speaks for all, or the first: it has an ordinary
@@ -219,7 +219,8 @@ void add_request_options(Command& command, CheckRequest& request) {
         ->group(kReportGroup);
     command
         .add_flag("--full", request.full,
-                  "every step of the counterexample, on the rank count that was asked for")
+                  "every step of the counterexample, on the rank count that was asked for, and "
+                  "every redundant notify and wait")
         ->group(kReportGroup);
 }
 
@@ -241,6 +242,7 @@ void prepare(CheckRequest& request) {
 Run check_subject(const CheckRequest& request, const CheckSubject& subject) {
     Run run;
     run.result.subject = &subject;
+    if (request.options.find_redundant) run.result.redundant.emplace();
     run.is_for_both_orders = request.order == kBothOrders;
     const int first = subject.points.front().first;
     const int last = subject.points.back().first;
@@ -375,7 +377,6 @@ std::string findings_text(const Run& run, const CheckRequest& request) {
         if (more) text += fmt::format("\nsuggestion: {}\n", *more);
     }
     text += warnings_text(report, stages);
-    if (request.options.find_redundant) text += redundant_text(run.result.redundant);
     if (request.options.explain) text += "\n" + explanation_text(report, stages);
     return text;
 }

@@ -242,10 +242,11 @@ TargetReport check_target(const TargetRequest& request) {
         const std::vector<CheckSubject> subjects = subjects_of(check.command);
         const TargetRuns checked = check_subjects(check, subjects);
         const Run& shown = checked.shown();
-        const std::string text =
-            summary_text(results_of(checked.runs)) + findings_text(shown, check);
-        return {shown.result.last.verdict, said_by_key(text, facts),
-                to_json(results_of(checked.runs)), picture_of(shown, check.full)};
+        const std::vector<SubjectResult> results = results_of(checked.runs);
+        const std::string text = summary_text(results) + findings_text(shown, check) +
+                                 redundant_text(results, check.full);
+        return {shown.result.last.verdict, said_by_key(text, facts), to_json(results),
+                picture_of(shown, check.full)};
     };
     return with_options(request, check.command.target, add, work);
 }

@@ -476,6 +476,59 @@ TEST(PealCheck, NothingIsRedundant) {
     EXPECT_EQ(ran.exit_code, 0) << ran.out << ran.err;
     EXPECT_THAT(ran.out, EndsWith("\n2 ranks: no notify or wait is redundant\n"
                                   "\n3 ranks: no notify or wait is redundant\n"));
+    EXPECT_THAT(
+        peal({"check", "barrier", "--recipe", "dissemination", "-n", "2", "--redundant", "--json"})
+            .out,
+        HasSubstr("\n    \"alone_redundant\": []"));
+    EXPECT_THAT(peal({"check", "barrier", "--recipe", "dissemination", "-n", "2", "--json"}).out,
+                Not(HasSubstr("alone_redundant")));
+}
+
+TEST(PealCheck, RedundantOfEachRecipeUnderItsName) {
+    const Ran ran = peal({"check", "allreduce", "--recipe", "all", "-n", "2", "--redundant"});
+    EXPECT_EQ(ran.exit_code, 0) << ran.out << ran.err;
+    EXPECT_THAT(ran.out,
+                HasSubstr("\n\nallreduce mesh, 2 ranks: 2 alone redundant (without any one "
+                          "everything still proves, without several it may not):\n"
+                          "  rank 0: notify signal[0]@1 = generation + 1 (line 9, peer=1); "
+                          "critical path 24 steps, without it 33\n"));
+    EXPECT_THAT(ran.out, HasSubstr("\n\nallreduce two_phase, 2 ranks: 4 alone redundant "));
+    EXPECT_THAT(ran.out, EndsWith("\n\nallreduce pull, 2 ranks: no notify or wait is redundant\n"));
+}
+
+// What does not prove has nothing that it could be proved without.
+TEST(PealCheck, NothingIsRedundantInWhatIsRefuted) {
+    const TemporaryFile file("racy.peal", kRacy);
+    EXPECT_THAT(
+        peal({"check", file.path(), "-n", "2", "--redundant"}).out,
+        EndsWith("\n--redundant: nothing is proved here that a sync could be left out of\n"));
+}
+
+TEST(PealCheck, ALongListOfRedundantSyncsIsFoldedByTheStepsOfTheKernel) {
+    const std::vector<std::string> check = {"check", "allreduce", "--recipe",   "pipeline",
+                                            "-n",    "4",         "--redundant"};
+    EXPECT_THAT(
+        peal(check).out,
+        EndsWith(
+            "\n"
+            "4 ranks: 48 alone redundant (without any one everything still proves, without several "
+            "it may not; --full lists each):\n"
+            "  notify (line 19): 12 on ranks 0..3, such as rank 0: notify signal[0]@1 = generation "
+            "+ 1 (line 19, i=0 peer=1); critical path 72 steps, without one 77..84\n"
+            "  notify (line 52): 12 on ranks 0..3, such as rank 0: notify signal[0]@1 = generation "
+            "+ 4 (line 52, i=1 peer_2=1); critical path 72 steps, without one 77..90\n"
+            "  wait (line 63): 6 on ranks 0..3, such as rank 0: wait signal[2] >= generation + 4 "
+            "(line 63, i=2 i_1=2); critical path 72 steps, without one 72\n"
+            "  wait (line 76): 12 on ranks 0..3, such as rank 0: wait signal[1] >= generation + 5 "
+            "(line 76, peer_4=1); critical path 72 steps, without one 72\n"
+            "  wait (line 28): 6 on ranks 2..3, such as rank 2: wait signal[0] >= generation + 1 "
+            "(line 28, i=1 peer_1=0); critical path 72 steps, without one 72\n"));
+    std::vector<std::string> full = check;
+    full.emplace_back("--full");
+    const std::string each = peal(full).out;
+    EXPECT_THAT(each, HasSubstr("\n4 ranks: 48 alone redundant (without any one everything still "
+                                "proves, without several it may not):\n"));
+    EXPECT_EQ(std::count(each.begin(), each.end(), ';'), 48);
 }
 
 constexpr const char* kSlots =
