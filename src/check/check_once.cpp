@@ -60,12 +60,19 @@ std::string kernels_of(const std::vector<CheckStage>& stages) {
     return fmt::format("{}", fmt::join(kernels, ","));
 }
 
+std::string results_of(const std::vector<CheckStage>& stages) {
+    std::vector<std::string> results;
+    for (const CheckStage& stage : stages) results.push_back(result_of(stage.meaning));
+    return fmt::format("{}", fmt::join(results, ","));
+}
+
 ProofRecord record_of(ProofSubject subject, const std::vector<CheckStage>& stages,
                       const CheckReport& report) {
     using namespace std::chrono;
     ProofRecord record;
     record.subject = std::move(subject);
     record.kernels = kernels_of(stages);
+    record.results = results_of(stages);
     if (report.any_calls) {
         record.subject.calls = 0;
         record.rounds_that_fit = report.calls_that_fit / stages.size();

@@ -39,6 +39,7 @@ ProofRecord record_from(const RecordJson& json) {
     json.at("memory_order").get_to(subject.memory_order);
     json.at("checker").get_to(subject.checker);
     json.at("kernels").get_to(record.kernels);
+    json.at("results").get_to(record.results);
     json.at("rounds_that_fit").get_to(record.rounds_that_fit);
     record.method = method_from(json.at("method").get<std::string>());
     json.at("events").get_to(record.events);
@@ -66,6 +67,8 @@ ProofSubject subject_of(const std::vector<CheckStage>& stages, const CheckOption
     return subject;
 }
 
+std::string result_of(const Meaning* meaning) { return meaning ? meaning->name : "protocol only"; }
+
 std::string key_of(const ProofSubject& subject) {
     const auto& [digest, meanings, ranks, calls, device, strict_loads, memory_order, checker] =
         subject;
@@ -82,6 +85,7 @@ std::string to_text(const ProofRecord& record) {
     const ProofSubject& subject = record.subject;
     const RecordJson json = {{"digest", subject.digest},
                              {"kernels", record.kernels},
+                             {"results", record.results},
                              {"meanings", subject.meanings},
                              {"ranks", subject.ranks},
                              {"calls", subject.calls},

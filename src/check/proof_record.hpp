@@ -32,6 +32,7 @@ ProofSubject subject_of(const std::vector<CheckStage>& stages, const CheckOption
 struct ProofRecord {
     ProofSubject subject;
     std::string kernels;  // of the calls, by commas
+    std::string results;  // that each call is proved to have, as result_of() says it, by commas
     // Any number of rounds of calls, but no more than fit the cells; 0: without an end.
     std::uint64_t rounds_that_fit = 0;
     CheckMethod method = CheckMethod::linear;
@@ -41,6 +42,9 @@ struct ProofRecord {
 
     bool operator==(const ProofRecord&) const = default;
 };
+
+// What is proved of a call with this meaning: the collective, or "protocol only".
+std::string result_of(const Meaning* meaning);
 
 // The digest of the whole subject: one record stands for it.
 std::string key_of(const ProofSubject& subject);

@@ -65,7 +65,10 @@ Proof prove(const std::vector<Plan>& plans, const std::optional<Meaning>& meanin
     if (!answered) return {};
     Proof proof =
         proof_of(answered->answer.report, answered->here ? " as this machine runs it" : "");
-    if (proof.exit_code == kFine) proof.from = answered->answer.from_store ? "store" : "checked";
+    if (proof.exit_code == kFine) {
+        proof.from = answered->answer.from_store ? "store" : "checked";
+        proof.result = checker::result_of(meaning ? &*meaning : nullptr);
+    }
     return proof;
 }
 

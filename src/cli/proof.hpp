@@ -22,6 +22,7 @@ struct Proof {
     int exit_code = 0;
     std::string from;   // when it proved: "store" or "checked"
     std::string order;  // when it was tried: "drained" or "fenced", or "any": both are the same
+    std::string result = {};  // when it proved: the collective, or "protocol only"
 };
 
 // Checks the plans with these options; those with pipes on their device, and then as this machine

@@ -30,13 +30,13 @@ std::string calls_text(const checker::ProofSubject& subject) {
 
 std::string table_of(const std::vector<checker::ProofRecord>& records) {
     std::vector<std::vector<std::string>> rows = {
-        {"digest", "kernel", "ranks", "calls", "method", "work", "when"}};
+        {"digest", "kernel", "result", "ranks", "calls", "method", "work", "when"}};
     for (const checker::ProofRecord& record : records) {
         const bool explored = record.method == CheckMethod::exploration;
         // Numbers are set to the right, digests are not.
         rows.push_back({record.subject.digest.substr(0, kShortDigest) + "...", record.kernels,
-                        std::to_string(record.subject.ranks), calls_text(record.subject),
-                        std::string(name(record.method)),
+                        record.results, std::to_string(record.subject.ranks),
+                        calls_text(record.subject), std::string(name(record.method)),
                         explored ? fmt::format("{} states", record.states)
                                  : fmt::format("{} events", record.events),
                         when(record.proved_at)});

@@ -30,6 +30,7 @@ void print_result(const Target& target, const Collective& collective, const Proo
                                        {"golden", golden},
                                        {"proof", proof.word},
                                        {"seconds", outcome.seconds}};
+        if (!proof.result.empty()) json["proof_result"] = proof.result;
         if (!proof.from.empty()) json["proof_from"] = proof.from;
         if (!proof.order.empty()) json["memory_order"] = proof.order;
         if (outcome.wrong) json["difference"] = *outcome.wrong;

@@ -65,6 +65,7 @@ void print_json(const Target& target, const Shown& shown, const Proof& proof,
     nlohmann::ordered_json json = {{"target", target.kernel},  {"ranks", target.nranks},
                                    {"calls", options.calls},   {"proof", proof.word},
                                    {"seconds", shown.seconds}, {"outputs", list}};
+    if (!proof.result.empty()) json["proof_result"] = proof.result;
     if (!proof.from.empty()) json["proof_from"] = proof.from;
     if (!proof.order.empty()) json["memory_order"] = proof.order;
     fmt::print("{}\n", json.dump(2));
@@ -76,9 +77,11 @@ void print_text(const Target& target, const Shown& shown, const Proof& proof,
         fmt::print("rank {}  {}[{}] = {}{}\n", output.rank, output.name, output.elements,
                    fmt::join(output.head, " "), output.elements > kHead ? " ..." : "");
     }
-    fmt::print("{} on {} ranks: {} call{}, {}; proof: {}; not compared (use {})\n", target.kernel,
+    fmt::print("{} on {} ranks: {} call{}, {}; proof: {}{}; not compared (use {})\n", target.kernel,
                target.nranks, options.calls, options.calls == 1 ? "" : "s",
-               duration_text(shown.seconds), proof.word, target.is_pto() ? "--as" : "--expect");
+               duration_text(shown.seconds), proof.word,
+               proof.result.empty() ? "" : ", " + proof.result,
+               target.is_pto() ? "--as" : "--expect");
 }
 
 }  // namespace

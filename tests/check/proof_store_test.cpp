@@ -32,6 +32,7 @@ checker::ProofRecord record_number(int number) {
     record.subject.calls = 3;
     record.subject.device = DeviceRules::a2a3();
     record.kernels = "ring";
+    record.results = "protocol only";
     record.events = 12;
     record.proved_at = 1000 + number;
     return record;
@@ -65,13 +66,14 @@ std::string refusal(const fs::path& directory) {
 
 TEST(ProofRecord, IsOneLineOfJsonAndBack) {
     const checker::ProofRecord record = record_number(7);
-    EXPECT_EQ(to_text(record),
-              R"({"digest":"00000000000000000000000000000007","kernels":"ring","meanings":"none",)"
-              R"("ranks":4,"calls":3,"rounds_that_fit":0,"device":{"tile_bytes":196608,)"
-              R"("tile_alignment":32,"one_outstanding_load":true},"strict_loads":false,)"
-              R"("memory_order":"any",)"
-              R"("method":"linear","events":12,"states":0,"checker":2,"proved_at":1007})"
-              "\n");
+    EXPECT_EQ(
+        to_text(record),
+        R"({"digest":"00000000000000000000000000000007","kernels":"ring","results":"protocol only",)"
+        R"("meanings":"none","ranks":4,"calls":3,"rounds_that_fit":0,"device":{"tile_bytes":196608,)"
+        R"("tile_alignment":32,"one_outstanding_load":true},"strict_loads":false,)"
+        R"("memory_order":"any",)"
+        R"("method":"linear","events":12,"states":0,"checker":2,"proved_at":1007})"
+        "\n");
     EXPECT_EQ(checker::proof_record_from(to_text(record)), record);
 }
 

@@ -120,14 +120,20 @@ TEST(PealProofs, AreListedAndCleared) {
     peal({"run", "allreduce", "--recipe", "ring", "-n", "4"});
     const Ran listed = peal({"proofs"});
     EXPECT_EQ(listed.exit_code, 0);
-    EXPECT_THAT(listed.out,
-                MatchesRegex("digest           kernel     ranks  calls  method  work        +when\n"
-                             "[0-9a-f]+\\.\\.\\.  allreduce      4  any    linear  [0-9]+ events  "
-                             "[0-9-]+ [0-9:]+ UTC\n"));
+    EXPECT_THAT(
+        listed.out,
+        MatchesRegex(
+            "digest           kernel     result     ranks  calls  method  work        "
+            "+when\n"
+            "[0-9a-f]+\\.\\.\\.  allreduce  allreduce      4  any    linear  [0-9]+ events  "
+            "[0-9-]+ [0-9:]+ UTC\n"));
     EXPECT_THAT(peal({"proofs", "--json"}).out,
-                AllOf(HasSubstr("\"kernels\": \"allreduce\""), HasSubstr("\"ranks\": 4"),
+                AllOf(HasSubstr("\"kernels\": \"allreduce\""),
+                      HasSubstr("\"results\": \"allreduce\""), HasSubstr("\"ranks\": 4"),
                       HasSubstr("\"memory_order\": \"any\""), HasSubstr("\"checker\": 2")));
-    EXPECT_EQ(peal({"proofs", "--clear"}).out, "cleared 1 proof in " + place + "\n");
+    peal({"run", "examples/mesh_allreduce.peal", "-n", "2", "--set", "n=3"});
+    EXPECT_THAT(peal({"proofs"}).out, HasSubstr("  mesh_allreduce  protocol only      2  any  "));
+    EXPECT_EQ(peal({"proofs", "--clear"}).out, "cleared 2 proofs in " + place + "\n");
     EXPECT_EQ(peal({"proofs", "--clear"}).out, "cleared 0 proofs in " + place + "\n");
     EXPECT_EQ(peal({"proofs"}).out, "no proofs in " + place + "\n");
 }

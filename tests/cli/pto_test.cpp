@@ -105,7 +105,8 @@ TEST(PtoRun, ShowsTheOutputsOfAKernelThatMeansNothingKnown) {
         EXPECT_THAT(ran.out, StartsWith("rank 0  out[64] = 0 1 2 3 4 5 6 7 ...\n"
                                         "rank 1  out[64] = 100 101 102 103 104 105 106 107 ...\n"
                                         "copy on 2 ranks: 1 call, "));
-        EXPECT_THAT(ran.out, HasSubstr("; proof: proved; not compared (use --as)\n"));
+        EXPECT_THAT(ran.out,
+                    HasSubstr("; proof: proved, protocol only; not compared (use --as)\n"));
     }
 }
 

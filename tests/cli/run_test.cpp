@@ -6,14 +6,18 @@
 
 #include "cli/command.hpp"
 #include "cli/document.hpp"
+#include "cli/racy_kernel.hpp"
 #include "peal/collective.hpp"
 #include "support/patterns.hpp"
 
 namespace peal::test {
 namespace run_test {
 
+using ::testing::AllOf;
+using ::testing::EndsWith;
 using ::testing::HasSubstr;
 using ::testing::MatchesRegex;
+using ::testing::Not;
 using ::testing::StartsWith;
 
 TEST(PealRun, RingAllreduceGivesGolden) {
@@ -241,7 +245,21 @@ TEST(PealRun, KernelWithoutExpectationShowsItsOutputs) {
     EXPECT_EQ(ran.exit_code, 0) << ran.err;
     EXPECT_THAT(ran.out,
                 StartsWith("rank 0  out[3] = 100 102 104\nrank 1  out[3] = 100 102 104\n"));
-    EXPECT_THAT(ran.out, HasSubstr("not compared (use --expect)"));
+    EXPECT_THAT(ran.out, EndsWith("; proof: proved, protocol only; not compared (use --expect)\n"));
+}
+
+// That something is proved says little without what.
+TEST(PealRun, SaysWhatWasProved) {
+    const std::vector<std::string> run = {
+        "run", "examples/mesh_allreduce.peal", "-n", "2", "--set", "n=3", "--json"};
+    EXPECT_THAT(peal(run).out, HasSubstr("\"proof\": \"proved\",\n"));
+    EXPECT_THAT(peal(run).out, HasSubstr("\"proof_result\": \"protocol only\",\n"));
+    std::vector<std::string> expected = run;
+    expected.insert(expected.end(), {"--expect", "allreduce"});
+    EXPECT_THAT(peal(expected).out, HasSubstr("\"proof_result\": \"allreduce\",\n"));
+    const TemporaryFile racy("racy.peal", kRacy);
+    EXPECT_THAT(peal({"run", racy.path(), "-n", "2", "--json"}).out,
+                AllOf(HasSubstr("\"proof\": \"data race\""), Not(HasSubstr("proof_result"))));
 }
 
 // Three calls fit the cell, the fourth does not.
