@@ -8,7 +8,7 @@
 #include <fmt/ranges.h>
 
 #include "comm/sites.hpp"
-#include "comm/told_counts.hpp"
+#include "comm/told_details.hpp"
 #include "engine/standing.hpp"
 #include "shm/inquiry.hpp"
 
@@ -106,7 +106,7 @@ std::string CallReport::own_call() const {
 
 std::string CallReport::text_of(const Stamp& stamp, int member) const {
     if (!members_.are_pair())
-        return describe(stamp, told_counts(members_.record_of(member), stamp));
+        return describe(stamp, told_details(members_.record_of(member), stamp));
     return describe_message(stamp, member == 0, members_.name_of(1 - member));
 }
 

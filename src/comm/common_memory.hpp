@@ -23,9 +23,9 @@ constexpr std::uint64_t whole_pages(std::uint64_t bytes) {
     return (bytes + kPage - 1) / kPage * kPage;
 }
 
-// The counts of a call as text, and the word that stands for them in its stamp. They may be written
-// over while they are read: then the word has changed.
-struct CountsText {
+// The counts of a call as text, or what its kernel is, and the word that stands for them in its
+// stamp. They may be written over while they are read: then the word has changed.
+struct DetailsText {
     std::atomic<std::uint64_t> word = 0;  // 0: none yet
     std::atomic<char> text[240] = {};     // to its end, or to a 0
 };
@@ -46,9 +46,9 @@ struct alignas(kCacheLineBytes) Member {
     // From where it calls: src/comm/sites.hpp.
     static constexpr std::uint32_t kSites = 96;
     SharedText<kCacheLineBytes> sites[kSites];
-    // Of the latest calls with counts that it made ready: src/comm/told_counts.hpp.
-    static constexpr std::size_t kCounts = 7;
-    CountsText counts[kCounts];
+    // Of the latest kernels and calls with counts that it made ready: src/comm/told_details.hpp.
+    static constexpr std::size_t kDetails = 7;
+    DetailsText details[kDetails];
 };
 
 // How the communicator came to be broken; changes once. Whoever notices first tells it for all.

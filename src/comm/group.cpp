@@ -20,7 +20,7 @@ Group::Group(std::shared_ptr<World> world, std::vector<int> members, int rank, s
                 limits_of(nranks(), members_.memory.room(), !members_.span_hosts()),
                 members_.hosts()),
       sites_(members_.self()),
-      told_counts_(members_.self()),
+      told_details_(members_.self()),
       progress_(members_, routines_, under_way_) {
     under_way_.timeout = default_timeout();
     members_.touch();

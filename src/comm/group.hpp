@@ -17,7 +17,7 @@
 #include "comm/request.hpp"
 #include "comm/routine.hpp"
 #include "comm/sites.hpp"
-#include "comm/told_counts.hpp"
+#include "comm/told_details.hpp"
 #include "peal/communicator_calls.hpp"
 #include "shm/world.hpp"
 
@@ -51,6 +51,8 @@ public:
     Request request_of(const Call& call, CallSite at) {
         return request_of(call, at, routine_of(call));
     }
+    // What the kernel of this stamp is, for the others' reports.
+    void tell(const Stamp& kernel, const std::string& text) { told_details_.tell(kernel, text); }
     std::uint32_t site(CallSite at) { return sites_.number_of(at); }
     UnderWay& under_way() { return under_way_; }
 
@@ -126,7 +128,7 @@ private:
     std::shared_ptr<const Table> table_;
     Routines routines_;
     Sites sites_;
-    ToldCounts told_counts_;
+    ToldDetails told_details_;
     std::unique_ptr<FarPairs> far_pairs_;
     UnderWay under_way_;
     std::array<Remembered, kRemembered> remembered_;

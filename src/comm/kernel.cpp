@@ -23,6 +23,7 @@ struct comm::KernelState {
     Plan plan;
     engine::Tape tape;
     std::uint64_t identity = 0;  // the same on every rank
+    std::string told;            // what it is, for the reports of others
     std::uint64_t group = 0;     // Group::id() of its communicator
     PlanOf plan_of;              // for reports
 };
@@ -35,12 +36,15 @@ namespace {
     throw Error(Fault::usage, fmt::format("kernel {}: {}", plan.kernel, why));
 }
 
-// The same on every rank that compiled the same thing. Each rank has made its own plan only; that
-// windows, signals and generations are the same everywhere, the verifier has seen to.
-std::uint64_t identity(const ir::Program& program, std::string_view kernel,
+constexpr int kUntold = 36;  // bits of a digest of 64 that its seven letters leave out
+
+// Programs are taken as printed. The same on every rank that compiled the same thing. Each rank has
+// made its own plan only; that windows, signals and generations are the same everywhere, the
+// verifier has seen to.
+std::uint64_t identity(std::string_view program, std::string_view kernel,
                        const Bindings& bindings) {
     base::Digest digest;
-    digest.add(print(program)).add(kernel);
+    digest.add(program).add(kernel);
     for (const auto& [name, value] : bindings.integers)
         digest.add(fmt::format("{}={}", name, value));
     for (const auto& [name, value] : bindings.numbers)
@@ -55,6 +59,18 @@ std::uint64_t identity(const std::vector<Plan>& plans) {
     base::Digest digest;
     for (const Plan& plan : plans) digest.add(peal::digest(plan));
     return digest.half();
+}
+
+// "scale of program 573d89f, n=4": what may differ between ranks that run a kernel each.
+std::string told_of(std::string_view program, std::string_view kernel, const Bindings& bindings) {
+    const std::uint64_t digest = base::Digest().add(program).half();
+    std::string told = fmt::format("{} of program {:07x}", kernel, digest >> kUntold);
+    for (const auto& [name, value] : bindings.integers) told += fmt::format(", {}={}", name, value);
+    for (const auto& [name, value] : bindings.numbers) told += fmt::format(", {}={}", name, value);
+    for (const auto& [name, table] : bindings.tables) {
+        told += fmt::format(", {}={}", name, fmt::join(table, " "));
+    }
+    return told;
 }
 
 engine::Offer offer_of(const KernelArgument& argument) {
@@ -118,6 +134,7 @@ comm::KernelRequest request_for(const KernelAt& kernel, std::span<const KernelAr
     }
     if (const auto alias = engine::alias_among(bound)) reject(plan, *alias);
     request.stamp = comm::kernel_stamp(state.identity, comm::windows_word(windows));
+    group.tell(request.stamp, state.told);
     return request;
 }
 
@@ -129,7 +146,7 @@ void record_all(const ir::Program& program, std::string_view name, const Binding
 } catch (const Error&) {
 }
 
-std::shared_ptr<KernelState> make_state(Plan plan, std::uint64_t identity,
+std::shared_ptr<KernelState> make_state(Plan plan, std::uint64_t identity, std::string told,
                                         const comm::Group& group) {
     auto state = std::make_shared<KernelState>();
     state->plan = std::move(plan);
@@ -137,6 +154,7 @@ std::shared_ptr<KernelState> make_state(Plan plan, std::uint64_t identity,
     state->tape.read(state->plan, engine::Tape::Windows::shared, engine::Tape::Cells::any,
                      group.members().far);
     state->identity = identity;
+    state->told = std::move(told);
     state->group = group.id();
     return state;
 }
@@ -159,7 +177,9 @@ Kernel Communicator::kernel(const ir::Program& program, std::string_view name,
         return plan::compile_rank(*lowered, bindings, r, n);
     };
     record_all(program, name, bindings, nranks());
-    auto state = make_state(plan_of(rank()), identity(program, name, bindings), desk_->group());
+    const std::string text = print(program);
+    auto state = make_state(plan_of(rank()), identity(text, name, bindings),
+                            told_of(text, name, bindings), desk_->group());
     state->plan_of = plan_of;
     return Kernel(std::move(state));
 }
@@ -171,8 +191,10 @@ Kernel Communicator::kernel(const std::vector<Plan>& plans) {
     }
     validate(plans);
     if (engine::records_runs()) engine::record_set(plan::for_host(plans), engine::CallOrder::free);
-    auto state = make_state(plan::for_host(plans[static_cast<std::size_t>(rank())]),
-                            identity(plans), desk_->group());
+    const std::uint64_t all = identity(plans);
+    auto state = make_state(plan::for_host(plans[static_cast<std::size_t>(rank())]), all,
+                            fmt::format("{} of plans {:07x}", plans.front().kernel, all >> kUntold),
+                            desk_->group());
     if (instructions_of(plans) <= kMostKept) {
         state->plan_of = [plans](int r) {
             return plan::for_host(plans[static_cast<std::size_t>(r)]);

@@ -154,7 +154,7 @@ Request Group::request_of(const Call& call, CallSite at, RoutinePtr made) {
     request.site = site(at);
     request.routine = std::move(made);
     request.stamp = stamp_of(routine.shape);
-    told_counts_.tell(routine.shape);
+    told_details_.tell(routine.shape);
     const Placement placement = routine.shape.placement;
     if (!facts_of(call.kind).has_data()) return request;
     if (placement == Placement::window) {

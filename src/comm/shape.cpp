@@ -106,28 +106,33 @@ std::string describe_message(const Stamp& stamp, bool sends, int peer) {
                        name(element), sends ? "to" : "from", peer);
 }
 
-std::uint64_t counts_word(const Stamp& stamp) {
+std::uint64_t details_word(const Stamp& stamp) {
     const std::uint64_t tag = bits(stamp.call, kTagShift, kTagBits);
+    if (tag == kKernelTag) return stamp.call;
     const bool is_collective = tag >= 1 && tag <= kCollectives.size();
     if (!is_collective || !facts_of(static_cast<CollectiveKind>(tag - 1)).is_counted()) return 0;
     return stamp.call & kMaxCount;
 }
 
-std::string describe(const Stamp& stamp, std::string_view counts) {
+std::string describe(const Stamp& stamp, std::string_view details) {
     const std::uint64_t tag = bits(stamp.call, kTagShift, kTagBits);
     const std::uint64_t count = stamp.call & kMaxCount;
     if (tag == kSyncTag) return describe_sync(stamp.call);
     if (tag == kPiecesTag) return "all_to_all_v, counts of each rank's own";
     const std::string where =
         stamp.windows == 0 ? "" : fmt::format(" in {}", describe_windows(stamp.windows));
-    if (tag == kKernelTag) return fmt::format("kernel {:011x}{}", count, where);
+    if (tag == kKernelTag) {
+        return details.empty()
+                   ? fmt::format("kernel {:011x}{}", count, where)
+                   : fmt::format("kernel {}{}", details, where.empty() ? "" : "," + where);
+    }
     const auto kind = static_cast<CollectiveKind>(tag - 1);
     if (!facts_of(kind).has_data()) return std::string(name(kind));
     const auto element = static_cast<Element>(bits(stamp.call, kElementShift, 4));
     std::string text(name(kind));
     if (facts_of(kind).is_counted()) {
         text += fmt::format(" of {}, counts {}", name(element),
-                            counts.empty() ? fmt::format("{:011x}", count) : counts);
+                            details.empty() ? fmt::format("{:011x}", count) : details);
     } else {
         text += fmt::format(" of {} {}", count, name(element));
     }

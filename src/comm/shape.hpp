@@ -56,11 +56,11 @@ Stamp kernel_stamp(std::uint64_t identity, std::uint64_t windows);
 enum class SyncReason : std::uint8_t { meeting, window, split };
 Stamp sync_stamp(SyncReason reason, std::uint64_t detail);
 
-// "allreduce of 1024 f32, sum". `counts` are those of the call; without them it is the word that
-// stands for them.
-std::string describe(const Stamp& stamp, std::string_view counts = {});
+// "allreduce of 1024 f32, sum". `details` are the counts of the call, or what its kernel is;
+// without them it is the word that stands for them.
+std::string describe(const Stamp& stamp, std::string_view details = {});
 // That word; 0 where a call has none.
-std::uint64_t counts_word(const Stamp& stamp);
+std::uint64_t details_word(const Stamp& stamp);
 
 // Of a message, the same on both sides.
 Stamp message_stamp(Element element, std::uint64_t count);

@@ -345,7 +345,8 @@ TEST(PreparedKernel, RunsAreCounted) {
     });
     EXPECT_THAT(messages,
                 testing::Each(testing::MatchesRegex(
-                    "the ranks made different calls:\n  rank 0: kernel [0-9a-f]+ in windows 1, 2\n"
+                    "the ranks made different calls:\n  rank 0: kernel mesh_allreduce of program "
+                    "[0-9a-f]+, n=100, in windows 1, 2\n"
                     "  rank 1: barrier")));
 }
 
@@ -460,10 +461,52 @@ TEST(Kernel, MustBeTheSameEverywhere) {
         the.output.resize(static_cast<std::size_t>(n));
         comm.run(mesh(comm, n), the.input, the.output, the.data, the.signals);
     });
-    EXPECT_THAT(messages,
-                testing::Each(testing::MatchesRegex(
-                    "the ranks made different calls:\n  rank 0: kernel [0-9a-f]+ in windows 1, 2\n"
-                    "  rank 1: kernel [0-9a-f]+ in windows 1, 2")));
+    EXPECT_THAT(
+        messages,
+        testing::Each(testing::MatchesRegex(
+            "the ranks made different calls:\n  rank 0: kernel mesh_allreduce of program "
+            "[0-9a-f]+, n=100, in windows 1, 2\n"
+            "  rank 1: kernel mesh_allreduce of program [0-9a-f]+, n=99, in windows 1, 2")));
+}
+
+// Of programs that have the same name and the same values, the digests tell that they differ.
+TEST(Kernel, MustBeOfTheSameProgramEverywhere) {
+    const std::vector<std::string> messages = test::told(2, [](Communicator& comm) {
+        const WindowMemory signals = comm.signals(2);
+        const std::string body = comm.rank() == 0 ? "advance sig by 1" : "advance sig by 2";
+        const ir::Program program = parse(std::make_shared<const Source>(
+            "k.peal", "kernel k(sig: window i32[nranks]) {\n" + body + "\n}\n"));
+        comm.run(comm.kernel(program, "k", {}), signals);
+    });
+    const std::string& message = messages[0];
+    EXPECT_EQ(message, messages[1]);
+    EXPECT_THAT(message,
+                testing::MatchesRegex("the ranks made different calls:\n"
+                                      "  rank 0: kernel k of program [0-9a-f]+, in window 1\n"
+                                      "  rank 1: kernel k of program [0-9a-f]+, in window 1"));
+    const auto digest_at = [&](std::size_t from) {
+        return message.substr(message.find("program ", from) + 8, 7);
+    };
+    EXPECT_NE(digest_at(0), digest_at(message.find("rank 1")));
+}
+
+// What a program was compiled from is not known of plans; of them there are digests, too.
+TEST(Kernel, OfPlansMustBeTheSameEverywhere) {
+    const std::vector<std::string> messages = test::told(2, [](Communicator& comm) {
+        Arguments the(comm);
+        Bindings bindings;
+        bindings.integers["n"] = comm.rank() == 0 ? kSize : kSize - 1;
+        the.input.resize(static_cast<std::size_t>(bindings.integers["n"]));
+        the.output.resize(static_cast<std::size_t>(bindings.integers["n"]));
+        const Kernel kernel =
+            comm.kernel(compile(parse_file(kExample), "mesh_allreduce", bindings, comm.nranks()));
+        comm.run(kernel, the.input, the.output, the.data, the.signals);
+    });
+    EXPECT_THAT(messages, testing::Each(testing::MatchesRegex(
+                              "the ranks made different calls:\n  rank 0: kernel mesh_allreduce of "
+                              "plans [0-9a-f]+, in windows 1, 2\n"
+                              "  rank 1: kernel mesh_allreduce of plans [0-9a-f]+, in windows 1, "
+                              "2")));
 }
 
 TEST(Kernel, MustBeOnTheSameWindowsEverywhere) {
@@ -473,8 +516,10 @@ TEST(Kernel, MustBeOnTheSameWindowsEverywhere) {
         comm.run(mesh(comm), the.input, the.output, data, the.signals);
     });
     EXPECT_THAT(messages, testing::Each(testing::MatchesRegex(
-                              "the ranks made different calls:\n  rank 0: kernel [0-9a-f]+ in "
-                              "windows 1, 2\n  rank 1: kernel [0-9a-f]+ in windows 3, 2")));
+                              "the ranks made different calls:\n  rank 0: kernel mesh_allreduce of "
+                              "program [0-9a-f]+, n=100, in windows 1, 2\n"
+                              "  rank 1: kernel mesh_allreduce of program [0-9a-f]+, n=100, in "
+                              "windows 3, 2")));
 }
 
 // What is wrong with rank 1's plan is no business of rank 0's.

@@ -319,9 +319,9 @@ TEST_F(HostFaults, AKernelThatIsAnotherOnOneHostIsRefused) {
     });
     EXPECT_THAT(without_sites(outcome.messages[2]),
                 MatchesRegex("the ranks made different calls:\n"
-                             "  rank 0 on host h0: kernel [0-9a-f]+ in window 1\n"
-                             "  rank 1 on host h0: kernel [0-9a-f]+ in window 1\n"
-                             "  rank 2 on host h1: kernel [0-9a-f]+ in window 1"));
+                             "  rank 0 on host h0: kernel ring of program [0-9a-f]+, in window 1\n"
+                             "  rank 1 on host h0: kernel ring of program [0-9a-f]+, in window 1\n"
+                             "  rank 2 on host h1: kernel ring of program [0-9a-f]+, in window 1"));
     EXPECT_THAT(outcome.messages, testing::Each(outcome.messages[2]));
 }
 
