@@ -69,7 +69,7 @@ std::uint64_t Group::allocate_window(std::uint64_t bytes, CallSite at) {
             why = error.what();
         }
     }
-    extent = hand_out(SyncReason::window, rank() == first ? &extent : nullptr, at);
+    extent = hand_out(rank() == first ? &extent : nullptr, at);
     int lacks = extent == 0 ? first : -1;
     if (members_.span_hosts()) {
         const std::vector<std::string> found = exchange(extent != 0 ? "y" : "", at);
@@ -84,10 +84,10 @@ std::uint64_t Group::allocate_window(std::uint64_t bytes, CallSite at) {
 
 // The parcel is not overwritten too early: before it is handed out again, a meeting has told that
 // everybody has come, and so has read this one.
-std::uint64_t Group::hand_out(SyncReason reason, const std::uint64_t* number, CallSite at) {
+std::uint64_t Group::hand_out(const std::uint64_t* number, CallSite at) {
     std::atomic<std::uint64_t>& parcel = members_.memory.head().parcel;
     if (number != nullptr) parcel.store(*number, std::memory_order_relaxed);  // released by meeting
-    meet(reason, 0, at);
+    meet(SyncReason::meeting, 0, at);
     return parcel.load(std::memory_order_relaxed);
 }
 

@@ -79,7 +79,7 @@ public:
     std::uint64_t count_window() { return ++windows_; }
 
 private:
-    std::uint64_t hand_out(SyncReason reason, const std::uint64_t* number, CallSite at);
+    std::uint64_t hand_out(const std::uint64_t* number, CallSite at);
     void hear(int member, std::string_view letter);
     // A call that was made before, by its buffers. Most programs make the same ones again, with the
     // same buffers; its reason is that a call which is found here is neither checked nor looked up.

@@ -411,13 +411,18 @@ bool Progress::stands() {
     return true;
 }
 
-// One line, written at once, so that those of several ranks do not mix.
+// One line, written at once, so that those of several ranks do not mix. Meetings of the
+// communicator's own are part of a call that has its line.
 void Progress::log_call() const {
+    if (call_.stamp == sync_stamp(SyncReason::meeting, 0)) return;
     const auto took = std::chrono::duration<double, std::micro>(Clock::now() - began_);
     std::string what, how;
     if (call_.phase == Phase::kernel) {
         what = "kernel " + call_.core.plan().kernel;
-        how = fmt::format("{} instructions", call_.core.plan().instructions.size());
+        const Traffic moved = traffic(call_.core.plan());
+        how = fmt::format("{} instructions, {} bytes read, {} written",
+                          call_.core.plan().instructions.size(), moved.bytes_read,
+                          moved.bytes_written);
     } else {
         const Routine& routine = *call_.routine;
         what = diagnosis_.report().text_of(call_.stamp, members_.rank);

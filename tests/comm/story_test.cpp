@@ -13,6 +13,7 @@
 #include "comm/bootstrap.hpp"
 #include "comm/desk.hpp"
 #include "comm/outcomes.hpp"
+#include "peal/program.hpp"
 #include "shm/inquiry.hpp"
 #include "shm/ranks.hpp"
 #include "shm/timeout.hpp"
@@ -21,6 +22,14 @@ namespace peal::comm {
 namespace story_test {
 
 using test::told_by;
+
+// The kernel of examples/mesh_allreduce.peal, and what it needs.
+ir::Program mesh() { return parse_file(PEAL_SOURCE_DIR "/examples/mesh_allreduce.peal"); }
+Bindings sizes(std::int64_t n) {
+    Bindings bindings;
+    bindings.integers["n"] = n;
+    return bindings;
+}
 
 // Rank 1 is in its call, and its peer dies of the mismatch before rank 1 looks again. What it then
 // finds first is a ring of another call.
@@ -223,6 +232,60 @@ TEST(Settings, BadVariablesAreRefused) {
     }
     const Variable log(kLogVariable, "all");
     EXPECT_EQ(told_by(connect), "PEAL_LOG='all': expected calls");
+}
+
+// What rank 0 writes to standard error in `body`, without lines of tests, times and digests.
+std::string logged(const std::function<void(Communicator&)>& body) {
+    const Variable log(kLogVariable, "calls");
+    testing::internal::CaptureStderr();
+    Communicator::threads(2, body);
+    std::string text = test::without_sites(testing::internal::GetCapturedStderr());
+    text = peal::test::replaced(text, "[0-9.]+ us", "in time");
+    text = peal::test::replaced(text, "program [0-9a-f]+", "program 0");
+    std::string own;
+    for (const auto& line : peal::test::matches(text, "peal: rank 0: ([^\n]*\n)")) own += line[1];
+    return own;
+}
+
+TEST(Settings, CallsHaveALineEach) {
+    EXPECT_EQ(
+        logged([](Communicator& comm) {
+            const Window<float> data = comm.window<float>(100);
+            const WindowMemory signals = comm.signals(2);
+            std::vector<float> mine(100, 1), sum(100);
+            comm.allreduce(mine, sum);
+            comm.allreduce(data);
+            comm.barrier();
+            comm.broadcast(mine, 1);
+            const std::vector<std::int64_t> counts = {30, 70};
+            comm.allgather_v(std::span(mine).first(comm.rank() == 0 ? 30 : 70), sum, counts);
+            const Kernel kernel = comm.kernel(mesh(), "mesh_allreduce", sizes(100));
+            comm.run(kernel, mine, sum, data, signals);
+            comm.prepare(kernel, mine, sum, data, signals).run();
+            if (comm.rank() == 0) {
+                comm.send(mine, 1);
+            } else {
+                comm.recv(mine, 0);
+            }
+            Communicator part = comm.split(0);
+            part.barrier();
+        }),
+        "call 0: window of 400 bytes: all meet, in time\n"
+        "call 2: window of 128 bytes: all meet, in time\n"
+        "call 4: allreduce of 100 f32, sum: push, 400 bytes, in time\n"
+        "call 5: allreduce of 100 f32, sum, in window 1: push, 400 bytes, in time\n"
+        "call 6: barrier: mesh, 0 bytes, in time\n"
+        "call 7: broadcast of 100 f32, root 1: push, 400 bytes, in time\n"
+        "call 8: allgather_v of f32, counts 30 70: push, 400 bytes, in time\n"
+        "call 9: kernel mesh_allreduce of program 0, n=100, in windows 1, 2: all meet, in time\n"
+        "call 9: kernel mesh_allreduce: 6 instructions, 1200 bytes read, 800 written, in time\n"
+        "call 10: kernel mesh_allreduce of program 0, n=100, in windows 1, 2: all meet, in time\n"
+        "call 11: kernel mesh_allreduce: 6 instructions, 1200 bytes read, 800 written, in time\n"
+        "send of 100 f32 to rank 1: push, 400 bytes, in time\n"
+        "call 12: split: all meet, in time\n"
+        "call 13: allgather of 2 i64: push, 16 bytes, in time\n"
+        "call 14: allgather of 1 i64: push, 8 bytes, in time\n"
+        "call 0: barrier: mesh, 0 bytes, in time\n");
 }
 
 // The variable is set when nobody connects any more, and read when a part is made.
