@@ -118,7 +118,7 @@ bench-pto: ## measure PTO kernels in processes against their bounds
 	@$(call build,release,-DPEAL_TESTS=OFF,--target bench_pto)
 	@./build/bench/bench_pto
 
-bench-wait: ## measure what a waiting rank takes of its core, against its limit
+bench-wait: ## measure what a waiting rank takes of its core, against its limit, and a look for other threads
 	@tools/install-packages core
 	@$(call build,release,-DPEAL_TESTS=OFF,--target bench_wait)
 	@./build/bench/bench_wait

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a rank that waits for a late peer takes of its core, against its limit.
+// What a rank that waits for a late peer takes of its core, against its limit; and what it costs to
+// look whether another thread is in a call of the communicator.
 #include <fmt/format.h>
 
 #include <chrono>
 #include <thread>
 
+#include "comm/under_way.hpp"
 #include "cpu_time.hpp"
 #include "peal/communicator.hpp"
 
@@ -38,6 +40,31 @@ void measure(peal::Communicator& comm, const Case& wait) {
     std::fflush(stdout);
 }
 
+// What `act` takes, in nanoseconds.
+template <class Act>
+double nanoseconds(int times, Act&& act) {
+    const auto begin = Clock::now();
+    for (int i = 0; i < times; ++i) act();
+    const std::chrono::duration<double, std::nano> took = Clock::now() - begin;
+    return took.count() / times;
+}
+
+void measure_looks(peal::Communicator& comm) {
+    constexpr int kCalls = 100'000, kLooks = 100'000'000;
+    comm.barrier();
+    const double barrier = nanoseconds(kCalls, [&] { comm.barrier(); });
+    if (comm.rank() != 0) return;
+    const auto keep = [] { asm volatile("" ::: "memory"); };
+    peal::comm::UnderWay under_way;
+    const double nothing = nanoseconds(kLooks, keep);
+    const double look = nanoseconds(kLooks, [&] {
+        const peal::comm::Use use(under_way);
+        keep();
+    });
+    fmt::print("a look for another thread: {:.1f} ns; a barrier of two ranks: {:.0f} ns\n",
+               look - nothing, barrier);
+}
+
 }  // namespace
 
 int main() {
@@ -47,6 +74,7 @@ int main() {
                                {microseconds(1000), 500, 0},
                                {microseconds(100), 2000, 0}};
     peal::Communicator::fork(2, [&](peal::Communicator& comm) {
+        measure_looks(comm);
         for (const Case& wait : kCases) measure(comm, wait);
     });
 }

@@ -2,6 +2,7 @@
 #include "peal/communicator.hpp"
 
 #include <exception>
+#include <optional>
 
 #include "comm/bootstrap.hpp"
 #include "comm/desk.hpp"
@@ -74,14 +75,18 @@ int Communicator::rank() const { return desk_->group().rank(); }
 int Communicator::nranks() const { return desk_->group().nranks(); }
 std::string_view Communicator::profile() const { return desk_->group().table()->origin; }
 std::string Communicator::recipe(const Call& call) const {
+    const comm::Use use(desk_->under_way());
     comm::Group& group = desk_->group();
     return group.progress().usable(*group.routine_of(call)).collective.recipe;
 }
 void Communicator::set_timeout(std::chrono::milliseconds timeout) {
+    std::optional<comm::Use> use;
+    if (!desk_->under_way().is_asked_here()) use.emplace(desk_->under_way());
     desk_->under_way().timeout = timeout;
 }
 
 void Communicator::set_watch(std::function<void()> watch) {
+    const comm::Use use(desk_->under_way());
     desk_->under_way().watch = std::move(watch);
 }
 

@@ -163,7 +163,7 @@ void Diagnosis::look_for_far(int member, Clock::time_point wait_began) const {
 // The others are told before the call ends here.
 void Diagnosis::ask_watch() const {
     try {
-        under_way_.watch();
+        under_way_.ask_watch();
     } catch (...) {
         if (world_.failed_rank() < 0) {
             tell(Fault::wrong, fmt::format("rank {} was interrupted while others wait for it:{}",

@@ -172,6 +172,7 @@ std::size_t instructions_of(const std::vector<Plan>& plans) {
 
 Kernel Communicator::kernel(const ir::Program& program, std::string_view name,
                             const Bindings& bindings) {
+    const comm::Use use(desk_->under_way());
     const auto lowered = std::make_shared<const plan::LoweredKernel>(program, name);
     const auto plan_of = [lowered, bindings, n = nranks()](int r) {
         return plan::compile_rank(*lowered, bindings, r, n);
@@ -185,6 +186,7 @@ Kernel Communicator::kernel(const ir::Program& program, std::string_view name,
 }
 
 Kernel Communicator::kernel(const std::vector<Plan>& plans) {
+    const comm::Use use(desk_->under_way());
     if (plans.size() != static_cast<std::size_t>(nranks())) {
         throw Error(Fault::usage, fmt::format("kernel: expected the plans of {} ranks, found {}",
                                               nranks(), plans.size()));

@@ -50,6 +50,16 @@ public:
     std::chrono::milliseconds timeout{0};  // zero: a wait may take any time
     std::function<void()> watch;  // asked by who looks around; what it throws ends the call for all
 
+    void ask_watch() {
+        asked_here_ = this;
+        const struct End {
+            ~End() { asked_here_ = nullptr; }
+        } end;
+        watch();
+    }
+    // This thread is in the watch: it is in the middle of a call, and yet no other thread.
+    bool is_asked_here() const { return asked_here_ == this; }
+
     // ---- for deadlocks between hosts
 
     // Where this rank stands still: what it had told ranks on other hosts until then.
@@ -75,6 +85,7 @@ private:
     void for_each_other(const CallAtHand& mine, Each&& each) const;
     [[noreturn]] void refuse() const;
 
+    static inline thread_local const UnderWay* asked_here_ = nullptr;
     static constexpr char kSeveral = 0;  // its address: several threads have been here at once
     std::vector<Entry> entries_;
     std::atomic<const char*> user_ = nullptr;  // the call under way
@@ -88,10 +99,22 @@ private:
 // when the first of them ends, and told by the next call on the communicator.
 class Use {
 public:
-    explicit Use(UnderWay& under_way) : under_way_(under_way) {
-        if (under_way.user_.load(std::memory_order_relaxed) != nullptr) [[unlikely]]
-            under_way.refuse();
-        under_way.user_.store(&self_, std::memory_order_relaxed);
+    // Has looked, and found nobody.
+    class Look {
+    public:
+        explicit Look(UnderWay& under_way) : under_way_(under_way) {
+            if (under_way.user_.load(std::memory_order_relaxed) != nullptr) [[unlikely]]
+                under_way.refuse();
+        }
+
+    private:
+        friend class Use;
+        UnderWay& under_way_;
+    };
+
+    explicit Use(UnderWay& under_way) : Use(Look(under_way)) {}
+    explicit Use(const Look& look) : under_way_(look.under_way_) {
+        under_way_.user_.store(&self_, std::memory_order_relaxed);
     }
     ~Use() {
         const bool is_alone = under_way_.user_.load(std::memory_order_relaxed) == &self_;

@@ -13,6 +13,7 @@
 #include "comm/bootstrap.hpp"
 #include "comm/desk.hpp"
 #include "comm/outcomes.hpp"
+#include "peal/compile.hpp"
 #include "peal/program.hpp"
 #include "shm/inquiry.hpp"
 #include "shm/ranks.hpp"
@@ -185,6 +186,57 @@ TEST(Threads, ACallThatFindsAnotherUnderWayIsRefused) {
         intruder.join();
         EXPECT_EQ(message, kInUse);
     });
+}
+
+// What asks and sets looks as well: it changes what calls use. Only the watch of a call, which is
+// on its thread, may set the timeout meanwhile.
+TEST(Threads, WhatAsksAndSetsDuringACallIsRefused) {
+    std::vector<std::string> messages;
+    std::latch was_refused(1);
+    Communicator::threads(2, [&](Communicator& comm) {
+        if (comm.rank() == 1) {
+            was_refused.wait();
+            comm.barrier();
+            return;
+        }
+        const std::vector<Plan> plans = compile(mesh(), "mesh_allreduce", sizes(4), 2);
+        const auto set_timeout = [&] { comm.set_timeout(std::chrono::hours(1)); };
+        comm.set_watch([&] {
+            if (!messages.empty()) return;
+            messages = {
+                told_by([&] { comm.recipe(call::barrier()); }),
+                told_by([&] { comm.set_watch([] {}); }),
+                told_by([&] { comm.kernel(mesh(), "mesh_allreduce", sizes(4)); }),
+                told_by([&] { comm.kernel(plans); }),
+                told_by(set_timeout),
+            };
+            std::thread([&] { messages.push_back(told_by(set_timeout)); }).join();
+            was_refused.count_down();
+        });
+        comm.barrier();
+    });
+    EXPECT_THAT(messages, testing::ElementsAre(kInUse, kInUse, kInUse, kInUse, "", kInUse));
+}
+
+// Two calls looked before either was there. The first that ends notices, and the next call tells.
+TEST(Threads, CallsThatBeginAtOnceBreakTheCommunicator) {
+    UnderWay under_way;
+    std::optional<Use> one, other;
+    {
+        const Use::Look both[] = {Use::Look(under_way), Use::Look(under_way)};
+        one.emplace(both[0]);
+        other.emplace(both[1]);
+    }
+    const auto call = [&] { const Use use(under_way); };
+    EXPECT_EQ(told_by(call), kInUse);
+    const auto broken =
+        "the communicator is broken: several threads have called it at once; a "
+        "communicator belongs to one thread at a time: give each thread its own, "
+        "made by split()";
+    one.reset();
+    EXPECT_EQ(told_by(call), broken);
+    other.reset();
+    EXPECT_EQ(told_by(call), broken);
 }
 
 // One after the other, from any thread, is as it should be.
