@@ -217,13 +217,106 @@ Plan with_pair(Plan plan, const Pair& pair) {
     return plan;
 }
 
-bool proves(const std::vector<CheckStage>& stages, const Pair& pair, const CheckOptions& options) {
-    std::vector<Plan> plans;
-    for (const Plan& plan : *stages.front().plans) plans.push_back(with_pair(plan, pair));
-    CheckStage stage = stages.front();
+bool proves(CheckStage stage, const std::vector<Plan>& plans, const CheckOptions& options) {
     stage.plans = &plans;
-    if (!stage.memory.empty()) stage.memory.emplace_back(kAdded);
     return check({stage}, options).verdict == Verdict::proved;
+}
+
+bool proves(CheckStage stage, const Pair& pair, const CheckOptions& options) {
+    std::vector<Plan> plans;
+    for (const Plan& plan : *stage.plans) plans.push_back(with_pair(plan, pair));
+    if (!stage.memory.empty()) stage.memory.emplace_back(kAdded);
+    return proves(std::move(stage), plans, options);
+}
+
+// ---- one wait, for what is notified already
+
+constexpr std::size_t kMostNotifies = 4;  // lines that are tried
+
+// What `rank` would have to wait for: the last that the line sets in each of its cells.
+std::vector<Instruction> waits_for(const std::vector<Plan>& plans, std::uint32_t line, int rank) {
+    std::vector<Instruction> waits;
+    for (const Plan& plan : plans) {
+        for (const Instruction& each : plan.instructions) {
+            const auto* const notify = std::get_if<Notify>(&each.action);
+            if (!notify || each.line != line || notify->cell.rank != rank) continue;
+            Instruction wait;
+            wait.action = Wait{Compare::ge, notify->cell, notify->value};
+            const auto same = std::find_if(waits.begin(), waits.end(), [&](const auto& other) {
+                return std::get<Wait>(other.action).cell == notify->cell;
+            });
+            if (same == waits.end()) {
+                waits.push_back(wait);
+            } else {
+                *same = wait;
+            }
+        }
+    }
+    return waits;
+}
+
+Plan with_waits(Plan plan, const std::vector<Instruction>& waits, std::uint32_t before) {
+    const std::size_t at = before == 0 ? plan.instructions.size() : extent_of(plan, before).first;
+    plan.notes = nullptr;
+    plan.instructions.insert(plan.instructions.begin() + static_cast<std::ptrdiff_t>(at),
+                             waits.begin(), waits.end());
+    return plan;
+}
+
+// Lines that set cells behind the last work of `line`.
+std::vector<std::uint32_t> notifies_behind(const Plan& plan, std::uint32_t line) {
+    std::vector<std::uint32_t> lines;
+    for (std::size_t i = extent_of(plan, line).second; i < plan.instructions.size(); ++i) {
+        const Instruction& each = plan.instructions[i];
+        const auto* const notify = std::get_if<Notify>(&each.action);
+        if (!notify || notify->op != NotifyOp::set || each.line == 0) continue;
+        if (std::find(lines.begin(), lines.end(), each.line) == lines.end())
+            lines.push_back(each.line);
+        if (lines.size() == kMostNotifies) break;
+    }
+    return lines;
+}
+
+// "before line 5"
+std::string before_text(const Pair& pair, std::uint32_t line, const Source& source) {
+    if (pair.before != 0) return "before " + source.place(line);
+    return fmt::format("before the call returns ({} of the next call must come later)",
+                       source.place(line));
+}
+
+// Of the rank of `first`, what it tells behind that; of the rank of `second`, what it waits for.
+std::optional<std::string> one_wait(const CheckStage& stage, const Pair& pair, const Step& first,
+                                    const Step& second, std::uint32_t line,
+                                    const CheckOptions& options) {
+    const std::vector<Plan>& plans = *stage.plans;
+    const Plan& teller = plans[static_cast<std::size_t>(first.rank)];
+    const Plan& waiter = plans[static_cast<std::size_t>(second.rank)];
+    for (const std::uint32_t told : notifies_behind(teller, pair.after)) {
+        const std::vector<Instruction> waits = waits_for(plans, told, second.rank);
+        if (waits.empty()) continue;
+        std::vector<Plan> changed;
+        for (const Plan& plan : plans) {
+            changed.push_back(with_waits(plan, waits_for(plans, told, plan.rank), pair.before));
+        }
+        if (!proves(stage, changed, options)) continue;
+        return fmt::format(
+            "it proves with one more wait, for what {} notifies, {}: on rank {}, "
+            "`{}`{}",
+            waiter.source->place(told), before_text(pair, line, *waiter.source), second.rank,
+            plan::report_text(waits.front(), waiter),
+            waits.size() == 1 ? "" : " and so on for each cell");
+    }
+    return std::nullopt;
+}
+
+std::optional<std::string> two_syncs(const CheckStage& stage, const Pair& pair, std::uint32_t line,
+                                     const CheckOptions& options) {
+    if (!proves(stage, pair, options)) return std::nullopt;
+    const Source& source = *stage.plans->front().source;
+    return fmt::format(
+        "it proves with two more syncs: a notify of every peer after {}, and a wait "
+        "for every peer {}",
+        source.place(pair.after), before_text(pair, line, source));
 }
 
 }  // namespace
@@ -252,22 +345,19 @@ std::optional<std::string> suggestion(const Violation& violation,
     options.max_states = kMostStates;
     options.explain = options.find_redundant = false;
     options.progress = nullptr;
-    for (const bool swapped : {false, true}) {
-        const Step& first = steps[swapped ? 1 : 0];
-        const Step& second = steps[swapped ? 0 : 1];
-        if (first.call > second.call) continue;
-        const bool is_later = first.call < second.call;
-        const std::uint32_t line = instruction_of(second, stages).line;
-        const Pair pair{instruction_of(first, stages).line, is_later ? 0 : line};
-        if (pair.after == 0 || line == 0 || !proves(stages, pair, options)) continue;
-        const SourcePtr& source = plans.front().source;
-        return fmt::format(
-            "it proves with two more syncs: a notify of every peer after {}, and a wait for every "
-            "peer before {}",
-            source->place(pair.after),
-            is_later ? fmt::format("the call returns ({} of the next call must come later)",
-                                   source->place(line))
-                     : source->place(line));
+    const CheckStage& stage = stages.front();
+    for (const bool with_one_wait : {true, false}) {
+        for (const bool swapped : {false, true}) {
+            const Step& first = steps[swapped ? 1 : 0];
+            const Step& second = steps[swapped ? 0 : 1];
+            const std::uint32_t line = instruction_of(second, stages).line;
+            const Pair pair{instruction_of(first, stages).line,
+                            first.call < second.call ? 0 : line};
+            if (first.call > second.call || pair.after == 0 || line == 0) continue;
+            auto found = with_one_wait ? one_wait(stage, pair, first, second, line, options)
+                                       : two_syncs(stage, pair, line, options);
+            if (found) return found;
+        }
     }
     return std::nullopt;
 }

@@ -51,6 +51,33 @@ TEST(Mend, SuggestsSyncsThatProve) {
               "every peer before line 3");
 }
 
+// Who has told is there: what is missing is to listen.
+TEST(Mend, SuggestsOneWaitWhereThatIsEnough) {
+    const std::string ends =
+        "for peer in peers { notify sig[rank]@peer = generation(sig) + 2 }\n"
+        "for peer in peers { wait sig[peer] >= generation(sig) + 2 }\n"
+        "advance sig by 2\n";
+    const std::string staged =
+        "data = inp\nfor peer in peers { notify sig[rank]@peer = generation(sig) + 1 }\n";
+    EXPECT_EQ(Checked(staged + "out = data@((rank + 1) % nranks)\n" + ends).suggested(),
+              "it proves with one more wait, for what line 3 notifies, before line 4: on rank 0, "
+              "`wait sig[1] >= generation + 1`");
+    EXPECT_EQ(Checked(staged + "out = data@((rank + 1) % nranks)\n" + ends, 3).suggested(),
+              "it proves with one more wait, for what line 3 notifies, before line 4: on rank 0, "
+              "`wait sig[1] >= generation + 1` and so on for each cell");
+    const std::string right =
+        "data = inp\n"
+        "notify sig[0]@((rank + 1) % nranks) = generation(sig) + 1\n"
+        "wait sig[0] >= generation(sig) + 1\n"
+        "out = data@((rank + nranks - 1) % nranks)\n"
+        "notify sig[1]@((rank + nranks - 1) % nranks) = generation(sig) + 1\n"
+        "advance sig by 1\n";
+    EXPECT_EQ(
+        Checked(right, 3).suggested(),
+        "it proves with one more wait, for what line 6 notifies, before the call returns (line 2 "
+        "of the next call must come later): on rank 1, `wait sig[1] >= generation + 1`");
+}
+
 // A second fault is left: one pair of syncs does not make it right.
 TEST(Mend, SaysNothingThatDoesNotProve) {
     EXPECT_EQ(Checked("data = inp\nout = data@((rank + 1) % nranks)\n").suggested(), "");
