@@ -86,7 +86,7 @@ void add_info(CommandLine& line) {
     auto of_hosts = std::make_shared<bool>(false);
     Command* info = line.add_subcommand("info", "say what the ranks of a job reach each other by");
     info->add_flag("--hosts", *of_hosts, "for each pair of hosts: shared memory, or which network");
-    info->footer("Example:\n  peal launch -n 4 --hosts a,b peal info --hosts");
+    info->footer("Examples:\n  peal launch -n 4 --hosts a,b peal info --hosts");
     info->callback([of_hosts] {
         if (!*of_hosts) throw Error(Fault::usage, "info: say what about; there is --hosts");
         return tell_of_hosts();
