@@ -74,13 +74,29 @@ private:
     bool held_ = false;
 };
 
+namespace {
+
+// Why a world of so many bytes is no larger, if that can be helped: World::create() takes less than
+// the machine suggests where addresses are limited. Ranks have the limits of who made the world.
+std::string limit_text(std::uint64_t world_bytes) {
+    const std::uint64_t limit = address_limit_bytes();
+    const bool is_cause =
+        limit != kNoLimit && world_bytes <= limit / 2 && world_bytes < physical_memory_bytes();
+    if (!is_cause) return ";";
+    return fmt::format(", half of what `ulimit -v` ({}) leaves; raise that limit or",
+                       memory_text(limit));
+}
+
+}  // namespace
+
 std::uint64_t Extents::allocate(std::uint64_t bytes, int owners) {
     assert(owners > 0);
     const std::uint64_t room = table_.end - table_.begin;
     if (bytes > room) {
-        throw Error(Fault::resource, fmt::format("cannot share {} of memory: the ranks have {} of "
-                                                 "address space for it; ask for less",
-                                                 memory_text(bytes), memory_text(room)));
+        throw Error(Fault::resource,
+                    fmt::format("cannot share {} of memory: the ranks have {} of address space for "
+                                "it{} ask for less",
+                                memory_text(bytes), memory_text(room), limit_text(table_.end)));
     }
     const Lock lock(table_, alarm_);
     if (const int alarm = alarm_.load(std::memory_order_relaxed); alarm != 0) {

@@ -42,15 +42,20 @@ std::uint64_t available_memory_bytes(const std::filesystem::path& root) {
     return std::min(free_of_machine(root), cgroup_memory_left(root));
 }
 
-std::uint64_t available_address_bytes() {
+std::uint64_t address_limit_bytes() {
     rlimit limit = {};
     getrlimit(RLIMIT_AS, &limit);
-    if (limit.rlim_cur == RLIM_INFINITY) return std::numeric_limits<std::uint64_t>::max();
+    return limit.rlim_cur == RLIM_INFINITY ? kNoLimit : limit.rlim_cur;
+}
+
+std::uint64_t available_address_bytes() {
+    const std::uint64_t limit = address_limit_bytes();
+    if (limit == kNoLimit) return kNoLimit;
     std::ifstream file("/proc/self/statm");
     std::uint64_t pages = 0;
     file >> pages;
     const std::uint64_t used = pages * page_bytes();
-    return limit.rlim_cur > used ? limit.rlim_cur - used : 0;
+    return limit > used ? limit - used : 0;
 }
 
 int available_cores() {

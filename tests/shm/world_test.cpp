@@ -82,6 +82,15 @@ TEST(World, TakesHalfOfTheAddressesWhereTheyAreLimited) {
         return is_half ? std::string("half") : std::to_string(bytes);
     };
     EXPECT_EQ(with_addresses(400 * kMebibyte, use_much), "half");
+    const auto use_more = [] {
+        const auto world = World::create(2);
+        return message_of(Fault::resource, [&] { world->allocate(300 * kMebibyte, 1); });
+    };
+    EXPECT_THAT(with_addresses(400 * kMebibyte, use_more),
+                testing::MatchesRegex(
+                    "cannot share 300.0 MiB of memory: the ranks have (19|20)[0-9].[0-9] MiB of "
+                    "address space for it, half of what `ulimit -v` \\([0-9.]+ [MG]iB\\) leaves; "
+                    "raise that limit or ask for less"));
     const auto make = [] { return message_of(Fault::resource, [] { World::create(2); }); };
     EXPECT_EQ(with_addresses(0, make),
               "cannot make shared memory: of the addresses that a process may use (ulimit -v) 0 B "
