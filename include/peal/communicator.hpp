@@ -609,6 +609,7 @@ public:
                            CallSite at = CallSite::here()) {
         return start_exchange(std::span(neighbours.begin(), neighbours.size()), at);
     }
+    PEAL_SAYS_WHY_OF_MESSAGE(exchange, exchanged)
 
     void run(const Call& call, CallSite at = CallSite::here());
     Pending start(const Call& call, CallSite at = CallSite::here());

@@ -159,9 +159,19 @@ struct Pieces {
     Counts offsets = {};
 };
 
+template <class Sent, class Received>
+concept NoMessageBuffers =
+    !std::is_convertible_v<Sent&&, ConstMemory> || !std::is_convertible_v<Received&&, Memory>;
+
 // What a rank sends to another, and receives from it. Either may be of length 0.
 struct Neighbour {
-    int rank = 0;
+    Neighbour(int with, ConstMemory to_send, Memory to_receive)
+        : rank(with), sent(to_send), received(to_receive) {}
+    // Says why they cannot be (peal/communicator_misuse.hpp).
+    template <class Sent, class Received>
+    requires NoMessageBuffers<Sent, Received> Neighbour(int with, Sent&&, Received&&);
+
+    int rank;
     ConstMemory sent;
     Memory received;
 };

@@ -6,13 +6,14 @@
 #include <cstdlib>
 #include <optional>
 #include <ranges>
+#include <span>
 #include <type_traits>
 
 #include "peal/communicator_calls.hpp"
 
 namespace peal::misuse {
 
-enum class Kind { none, no_buffer, constant, mixed, window };
+enum class Kind { none, no_buffer, constant, mixed, window, no_neighbours };
 
 template <class B>
 inline constexpr bool kReads = std::is_convertible_v<B&&, ConstMemory>;
@@ -80,6 +81,12 @@ constexpr Kind sent_and_received() {
     return sent<Sent>() != Kind::none ? sent<Sent>() : received<Received>();
 }
 
+template <class Neighbours, class... Rest>
+constexpr Kind exchanged() {
+    return std::is_convertible_v<Neighbours&&, std::span<const Neighbour>> ? Kind::none
+                                                                           : Kind::no_neighbours;
+}
+
 template <Kind kKind>
 [[noreturn]] void say_why() {
     static_assert(kKind != Kind::no_buffer,
@@ -92,10 +99,23 @@ template <Kind kKind>
                   "a message is sent from and received in a contiguous range: give window.span()");
     static_assert(kKind != Kind::mixed,
                   "input and output must have the same element type; Peal converts nothing");
+    static_assert(kKind != Kind::no_neighbours,
+                  "an exchange is with neighbours: {{rank, sent, received}, ...}, or a contiguous "
+                  "range of peal::Neighbour");
     std::abort();
 }
 
 }  // namespace peal::misuse
+
+namespace peal {
+
+template <class Sent, class Received>
+requires NoMessageBuffers<Sent, Received> Neighbour::Neighbour(int with, Sent&&, Received&&)
+    : Neighbour(with, Memory(), Memory()) {
+    misuse::say_why<misuse::sent_and_received<Sent, int, Received>()>();
+}
+
+}  // namespace peal
 
 // For one call, blocking and started; `kind` says what is wrong. A collective can be prepared, too.
 // Undefined again at the end of communicator.hpp.

@@ -26,6 +26,11 @@ void right(peal::Communicator& comm) try {
     comm.recv(loss, 1);
     comm.start_sendrecv(rank, 1, output, 2).wait();
     comm.exchange({{1, input, output}, {2, rank, all}});
+    std::vector<peal::Neighbour> neighbours = {{1, input, output}};
+    neighbours.emplace_back(2, peal::Memory(), loss);
+    comm.start_exchange(neighbours).wait();
+    comm.exchange(neighbours, peal::CallSite::here());
+    comm.exchange({});
     std::vector<int> counts = {1, 1};  // as MPI has them
     const std::vector<std::int64_t> offsets = {0, 1};
     comm.allgather_v(input, output, counts);
