@@ -235,6 +235,7 @@ int tune(const TuneCommand& command) {
                     "to a directory of the user's own: name a file with -o");
     }
     expect_writable(path);
+    fmt::print(stderr, "the profile will be written to {}\n", path);
     const Effort effort = effort_of(command);
     comm::Table table{path, {}};
     for (const int nranks : ranks) {

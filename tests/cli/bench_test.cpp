@@ -22,6 +22,7 @@ namespace bench_test {
 using ::testing::ElementsAre;
 using ::testing::EndsWith;
 using ::testing::HasSubstr;
+using ::testing::StartsWith;
 
 // While it lives, `peal` sees this variable.
 class Environment {
@@ -158,6 +159,8 @@ TEST(PealTune, WritesWhereProgramsLook) {
     ASSERT_EQ(tuned.exit_code, 0) << tuned.err;
     const std::string path = home.directory() + "/peal/profile.json";
     EXPECT_THAT(tuned.out, EndsWith("\nwritten to " + path + "\n"));
+    EXPECT_THAT(tuned.err,
+                StartsWith("the profile will be written to " + path + "\n2 ranks,  1 of "));
     EXPECT_THAT(peal({"bench", "barrier"}).out, EndsWith("\nprofile: " + path + "\n"));
 }
 
