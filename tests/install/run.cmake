@@ -1,6 +1,6 @@
 # Installs Peal from BUILD_DIR under a prefix of its own, builds the consumer against it as any
 # other project would, and runs it; so with a program as README.md says, and as docs/install.md says
-# for pkg-config. Leaves nothing behind.
+# for pkg-config, and with a shared library. Leaves nothing behind.
 set(work_dir ${BUILD_DIR}/install_test)
 set(prefix ${work_dir}/prefix)
 set(leftovers ${work_dir} ${BUILD_DIR}/install_manifest.txt)
@@ -73,6 +73,22 @@ step("configure README's project" ${CMAKE_COMMAND} -S ${mine} -B ${mine}/build -
      CMAKE_CXX_COMPILER=${COMPILER} -D CMAKE_CXX_FLAGS=${flags} -D CMAKE_PREFIX_PATH=${prefix})
 step("build README's project" ${CMAKE_COMMAND} --build ${mine}/build)
 step("run README's project" ${prefix}/bin/peal launch -n 2 ${mine}/build/mine)
+
+# The same objects as a shared library, as BUILD_SHARED_LIBS links them.
+set(installed ${prefix}/${LIBDIR}/libpeal)
+if(EXISTS ${installed}.a)
+    execute_process(COMMAND ${CMAKE_COMMAND} -E env
+                            PKG_CONFIG_PATH=${prefix}/${LIBDIR}/pkgconfig pkg-config --libs peal
+                    OUTPUT_VARIABLE links OUTPUT_STRIP_TRAILING_WHITESPACE)
+    string(REPLACE "-lpeal" "" links "${links}")
+    separate_arguments(links UNIX_COMMAND "${links}")
+    step("link a shared library" ${COMPILER} ${flags} -shared -o ${mine}/libpeal.so
+         -Wl,--whole-archive ${installed}.a -Wl,--no-whole-archive ${links})
+    step("link README's program with it" ${COMPILER} ${flags}
+         ${mine}/build/CMakeFiles/mine.dir/main.cpp.o -o ${mine}/shared -L${mine} -lpeal -lfmt)
+    step("run README's program with it" ${CMAKE_COMMAND} -E env LD_LIBRARY_PATH=${mine}
+         ${prefix}/bin/peal launch -n 2 ${mine}/shared)
+endif()
 
 block_of(${top}/docs/install.md sh "pkg-config" commands)
 string(REPLACE "g++" "${COMPILER} ${flags}" commands "${commands}")
