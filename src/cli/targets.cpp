@@ -39,7 +39,9 @@ using namespace cli;
 
 // The options by the command's keys.
 OptionValues keyed(OptionValues options, const std::vector<OptionFacts>& facts) {
-    for (auto& [word, value] : options) {
+    for (auto& option : options) {
+        std::string& word = option.first;
+        const std::string& value = option.second;
         const auto fact = std::find_if(facts.begin(), facts.end(), [&](const OptionFacts& each) {
             return each.key != "target" && key_word(each) == word;
         });

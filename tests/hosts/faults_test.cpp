@@ -156,7 +156,8 @@ TEST_F(HostFaults, WhatTheOthersWereInWhenARankDiedIsNamed) {
          "[0-9]+)?|barrier"},
         {"parts", sum_in_part, "split|allgather of [0-9]+ u8|allreduce of 1000 f32, sum|barrier"},
         {"kernels", run_ring,
-         "window of 256 bytes|allgather of [0-9]+ u8|kernel [0-9a-f]+ in window [0-9]+|barrier|"
+         "window of 256 bytes|allgather of [0-9]+ u8|kernel ring of program [0-9a-f]+, in window "
+         "[0-9]+|barrier|"
          "kernel ring( .call [0-9]+.)?\n    instruction [01]  (notify|wait) [^\n]*\n    (waits for "
          "another host to answer|sees .*)"},
     };
