@@ -56,6 +56,8 @@ std::string command() {
     return text.substr(0, 200);
 }
 
+const char* name(CallOrder order) { return order == CallOrder::free ? "free" : "together"; }
+
 // Of the whole collective, in the order of its members (tests/runs/ reads it back).
 std::string spec_of(const Collective& collective) {
     const auto& [kind, recipe, element, op, count, root, counts, sent_at, received_at, placement,
@@ -79,15 +81,24 @@ std::string name_of(const std::string& set, const std::string& spec = "-") {
     return set + "." + base::Digest().add(spec).text();
 }
 
-// The set of which this thread last said what it does. An engine that it is then given to knows
-// less of it, and writing plans takes longer than carrying them out.
-thread_local std::string last_meant;
+// What this thread last said of a set: which set, and what it does. Who is then given it knows the
+// same or less, and writing plans takes longer than carrying them out.
+struct Meant {
+    std::string set, spec;
+    bool operator==(const Meant&) const = default;
+};
+thread_local Meant last_meant;
 
 template <class TextOf>
 void write_once(const std::string& name, CallOrder order, TextOf&& text_of) {
-    const fs::path place =
-        fs::path(directory()) / (name + (order == CallOrder::free ? ".free" : ".together"));
+    const fs::path place = fs::path(directory()) / (name + "." + engine::name(order));
     if (!fs::exists(place)) base::write_text(place, text_of(), "record of runs");
+}
+
+// All of them are lines of one file: they are many, short, and mostly written once.
+void write_compiled(const std::string& set, int nranks, CallOrder order, const std::string& spec) {
+    append(fs::path(directory()) / "compiled",
+           fmt::format("{} {} {} {}\n", set, name(order), nranks, spec));
 }
 
 }  // namespace
@@ -101,38 +112,37 @@ void record_run(const Plan& plan) {
            fmt::format("{} {} {} {} {}\n", digest(plan), plan.kernel, plan.rank, plan.nranks, who));
 }
 
-// A file has the number of ranks, the collective or "-" and, unless that says them, the plans.
+// A file has the number of ranks, the collective or "-", and the plans.
 
 void record_set(const std::vector<Plan>& plans, CallOrder order) {
     if (!records_runs()) return;
     const std::string set = set_of(plans);
-    if (set == last_meant) return;
+    if (set == last_meant.set) return;
     write_once(name_of(set), order,
                [&] { return fmt::format("{}\n-\n{}", plans.size(), to_json(plans)); });
 }
 
 void record_set(const std::vector<Plan>& plans, CallOrder order, const Collective& collective) {
     if (!records_runs()) return;
-    const std::string spec = spec_of(collective);
-    last_meant = set_of(plans);
-    write_once(name_of(last_meant, spec), order,
-               [&] { return fmt::format("{}\n{}\n{}", plans.size(), spec, to_json(plans)); });
+    const Meant meant{set_of(plans), spec_of(collective)};
+    if (meant == last_meant) return;
+    last_meant = meant;
+    write_once(name_of(meant.set, meant.spec), order,
+               [&] { return fmt::format("{}\n{}\n{}", plans.size(), meant.spec, to_json(plans)); });
 }
 
 void record_compiled(const std::vector<Plan>& plans, CallOrder order,
                      const Collective& collective) {
     if (!records_runs()) return;
-    const std::string spec = spec_of(collective);
-    last_meant = set_of(plans);
-    write_once(name_of(last_meant, spec), order,
-               [&] { return fmt::format("{}\n{}\n", plans.size(), spec); });
+    last_meant = {set_of(plans), spec_of(collective)};
+    write_compiled(last_meant.set, static_cast<int>(plans.size()), order, last_meant.spec);
 }
 
 void record_compiled(int nranks, CallOrder order, const Collective& collective) {
     if (!records_runs()) return;
-    const std::string text = fmt::format("{}\n{}\n", nranks, spec_of(collective));
-    const std::string name = base::Digest().add(text).text();
-    write_once(name + "." + name, order, [&] { return text; });
+    const std::string spec = spec_of(collective);
+    const std::string name = base::Digest().add(fmt::format("{} {}", nranks, spec)).text();
+    write_compiled(name, nranks, order, spec);
 }
 
 // A file of a sequence: how often, how many calls, and of each the names of its memory, what its
@@ -141,7 +151,7 @@ void record_sequence(const std::vector<RecordedCall>& calls, CallOrder order, Ti
                      bool instead) {
     if (!records_runs()) return;
     std::string text = fmt::format("{} {} {}\n", times == Times::once ? "once" : "again",
-                                   order == CallOrder::free ? "free" : "together", calls.size());
+                                   name(order), calls.size());
     const auto add_line = [&](const std::string& line) { text += line + "\n"; };
     for (const RecordedCall& call : calls) {
         const std::string plans = to_json(*call.plans);

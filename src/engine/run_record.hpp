@@ -34,7 +34,7 @@ enum class CallOrder : std::uint8_t {
 void record_set(const std::vector<Plan>& plans, CallOrder order);
 // And what they do.
 void record_set(const std::vector<Plan>& plans, CallOrder order, const Collective& collective);
-// They are what the collective compiles to: only that is written.
+// They are what the collective compiles to: only that is written, as often as it is said.
 void record_compiled(const std::vector<Plan>& plans, CallOrder order, const Collective& collective);
 // The same of plans that this process has not made.
 void record_compiled(int nranks, CallOrder order, const Collective& collective);

@@ -51,6 +51,20 @@ std::optional<Collective> collective_of(const std::string& line, int nranks) {
     return collective;
 }
 
+// By the set's name. Nobody uses the window of some recipes again before all have returned: where a
+// call finds its memory sees to that (src/comm/turns.hpp, proved for itself).
+std::pair<std::string, PlanSet> read_compiled(const std::string& line) {
+    std::istringstream from(line);
+    std::string name, order, spec;
+    PlanSet set;
+    from >> name >> order >> set.nranks >> std::ws;
+    std::getline(from, spec);
+    set.collective = collective_of(spec, set.nranks);
+    const bool is_open = reuse_of(set.collective->kind, set.collective->recipe) == Reuse::later;
+    set.is_free = order == "free" && !is_open;
+    return {name, std::move(set)};
+}
+
 PlanSet read_set(const fs::path& file) {
     PlanSet set;
     std::ifstream from(file);
@@ -60,11 +74,7 @@ PlanSet read_set(const fs::path& file) {
     std::getline(from, line);
     set.collective = collective_of(line, set.nranks);
     set.json.assign(std::istreambuf_iterator<char>(from), {});
-    // Nobody uses the window of some recipes again before all have returned: where a call finds its
-    // memory sees to that (src/comm/turns.hpp, proved for itself).
-    const bool is_open =
-        set.json.empty() && reuse_of(set.collective->kind, set.collective->recipe) == Reuse::later;
-    set.is_free = file.extension() == ".free" && !is_open;
+    set.is_free = file.extension() == ".free";
     return set;
 }
 
@@ -126,6 +136,13 @@ Runs read_runs(const fs::path& directory) {
     // Who carries plans out may know more of them than who makes them ready: what they are for,
     // what their windows hold, and that all ranks return from a call before the next.
     std::map<std::string, std::vector<PlanSet>> same_plans;
+    std::ifstream compiled(directory / "compiled");
+    std::set<std::string> lines;
+    for (std::string line; std::getline(compiled, line);) lines.insert(line);
+    for (const std::string& line : lines) {
+        auto [name, set] = read_compiled(line);
+        same_plans[name].push_back(std::move(set));
+    }
     std::set<std::string> replaced;
     for (const auto& entry : fs::directory_iterator(directory)) {
         const std::string kind = entry.path().extension();
