@@ -332,9 +332,13 @@ void Progress::wait_for_ring() {
     if (!pays || !call_.core.look(kGlances, pause)) wait_longer();
 }
 
-// The one rank that this one waits for, if it is one and nothing else is under way.
+// The one rank that this one hands little to and fro with, if it is one and nothing else is under
+// way. Much is sooner copied where one core's cache has it.
 int Progress::partner() const {
-    return under_way_.has_others(call_) ? shm::kNoPartner : members_.partner();
+    constexpr std::uint64_t kLittle = 32 << 10;
+    if (under_way_.has_others(call_)) return shm::kNoPartner;
+    const bool is_little = call_.phase == Phase::kernel || message_bytes(*call_.routine) <= kLittle;
+    return is_little ? members_.partner() : shm::kNoPartner;
 }
 
 // Where ranks outnumber cores, the core is for whoever is wanted next. That may be this rank, if it
