@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+// The figures with which the README begins are those of docs/benchmarks.md.
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <fstream>
+#include <regex>
+#include <sstream>
+
+namespace peal::test {
+namespace figures_test {
+
+std::string text_of(const std::string& page) {
+    std::stringstream text;
+    text << std::ifstream(std::filesystem::path(PEAL_SOURCE_DIR) / page).rdbuf();
+    return text.str();
+}
+
+std::smatch find(const std::string& text, const std::string& pattern) {
+    std::smatch match;
+    EXPECT_TRUE(std::regex_search(text, match, std::regex(pattern))) << pattern;
+    return match;
+}
+
+TEST(Figures, OfTheReadmeAreThoseOfTheBenchmarks) {
+    const std::string readme = text_of("README.md");
+    const std::smatch said = find(readme,
+                                  "an allreduce of 1 MiB takes ([0-9.]+) µs, with the best of "
+                                  "Open MPI, MPICH and Gloo\n([0-9.]+) µs");
+    // The first row of the first table, and there the fifth cell of a size.
+    const std::string benchmarks = text_of("docs/benchmarks.md");
+    const std::smatch measured = find(benchmarks,
+                                      "\n\\| allreduce (?:\\|[^|\n]*){4}\\| \\*\\*[0-9.]+\\*\\* "
+                                      "([0-9.]+) / ([0-9.]+) ");
+    ASSERT_FALSE(said.empty() || measured.empty());
+    EXPECT_EQ(said[1], measured[1]);
+    EXPECT_EQ(said[2], measured[2]);
+}
+
+}  // namespace figures_test
+}  // namespace peal::test
