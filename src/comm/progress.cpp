@@ -336,9 +336,10 @@ void Progress::wait_for_ring() {
 // way. Much is sooner copied where one core's cache has it.
 int Progress::partner() const {
     constexpr std::uint64_t kLittle = 32 << 10;
-    if (under_way_.has_others(call_)) return shm::kNoPartner;
+    const int other = members_.partner();
+    if (other == shm::kNoPartner || under_way_.has_others(call_)) return shm::kNoPartner;
     const bool is_little = call_.phase == Phase::kernel || message_bytes(*call_.routine) <= kLittle;
-    return is_little ? members_.partner() : shm::kNoPartner;
+    return is_little ? other : shm::kNoPartner;
 }
 
 // Where ranks outnumber cores, the core is for whoever is wanted next. That may be this rank, if it
@@ -347,10 +348,11 @@ int Progress::partner() const {
 // another rank and get it back.
 bool Progress::looks_again() const {
     constexpr int kGlances = 64;
+    if (spinning_pays(*members_.world)) return !call_.core.is_blocked();
     const bool is_wanted_next =
-        partner() != shm::kNoPartner ||
-        (call_.phase != Phase::kernel && call_.routine->sync != SyncPattern::all_from_root);
-    if (spinning_pays(*members_.world) || !is_wanted_next) return !call_.core.is_blocked();
+        (call_.phase != Phase::kernel && call_.routine->sync != SyncPattern::all_from_root) ||
+        partner() != shm::kNoPartner;
+    if (!is_wanted_next) return !call_.core.is_blocked();
     const int core = sched_getcpu();
     const auto is_on_this_core = [&](const engine::Address& cell) {
         const auto ringer = static_cast<int>(cell.offset / kCacheLineBytes);

@@ -2,19 +2,12 @@
 // The figures with which the README begins are those of docs/benchmarks.md.
 #include <gtest/gtest.h>
 
-#include <filesystem>
-#include <fstream>
 #include <regex>
-#include <sstream>
+
+#include "house/tokens.hpp"
 
 namespace peal::test {
 namespace figures_test {
-
-std::string text_of(const std::string& page) {
-    std::stringstream text;
-    text << std::ifstream(std::filesystem::path(PEAL_SOURCE_DIR) / page).rdbuf();
-    return text.str();
-}
 
 std::smatch find(const std::string& text, const std::string& pattern) {
     std::smatch match;

@@ -5,7 +5,6 @@
 
 #include <cctype>
 #include <filesystem>
-#include <fstream>
 #include <map>
 #include <sstream>
 
@@ -17,12 +16,6 @@ namespace glossary_test {
 namespace fs = std::filesystem;
 
 const fs::path kRoot = PEAL_SOURCE_DIR;
-
-std::string text_of(const fs::path& path) {
-    std::stringstream text;
-    text << std::ifstream(path).rdbuf();
-    return text.str();
-}
 
 bool is_type_name(std::string_view word) {
     return !word.empty() && std::isupper(static_cast<unsigned char>(word.front())) != 0 &&
@@ -43,7 +36,7 @@ std::vector<std::string> in_quotes(const std::string& line) {
 
 // Types by header.
 std::map<std::string, Names> glossary() {
-    const std::string document = text_of(kRoot / "docs/architecture.md");
+    const std::string document = text_of("docs/architecture.md");
     std::istringstream lines(document.substr(document.find("## Glossary")));
     std::map<std::string, Names> result;
     for (std::string line; std::getline(lines, line);) {
@@ -101,7 +94,7 @@ TEST(Glossary, BeginsInEveryRoom) {
     Names rooms;
     for (const auto& [header, types] : glossary()) rooms.insert(header.substr(0, header.find('/')));
     rooms.erase("peal");
-    EXPECT_EQ(rooms, Rooms(text_of(kRoot / "docs/architecture.md")).all());
+    EXPECT_EQ(rooms, Rooms(text_of("docs/architecture.md")).all());
 }
 
 }  // namespace glossary_test

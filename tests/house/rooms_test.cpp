@@ -7,7 +7,6 @@
 #include <gtest/gtest.h>
 
 #include <filesystem>
-#include <fstream>
 #include <sstream>
 
 namespace peal::test {
@@ -15,12 +14,6 @@ namespace rooms_test {
 
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
-
-std::string text_of(const std::string& path) {
-    std::stringstream text;
-    text << std::ifstream(PEAL_SOURCE_DIR "/" + path).rdbuf();
-    return text.str();
-}
 
 const Rooms& rooms() {
     static const Rooms rooms(text_of("docs/architecture.md"));

@@ -78,13 +78,13 @@ private:
     std::size_t at_ = 0;
 };
 
-std::string read(const fs::path& path) {
+}  // namespace
+
+std::string text_of(const fs::path& path) {
     std::stringstream text;
-    text << std::ifstream(path).rdbuf();
+    text << std::ifstream(fs::path(PEAL_SOURCE_DIR) / path).rdbuf();
     return text.str();
 }
-
-}  // namespace
 
 std::vector<SourceFile> sources_below(const std::vector<std::string>& directories) {
     const fs::path top = PEAL_SOURCE_DIR;
@@ -93,7 +93,7 @@ std::vector<SourceFile> sources_below(const std::vector<std::string>& directorie
         for (const auto& entry : fs::recursive_directory_iterator(top / directory)) {
             const std::string extension = entry.path().extension().string();
             if (extension != ".hpp" && extension != ".cpp") continue;
-            files.push_back({fs::relative(entry.path(), top).string(), read(entry.path())});
+            files.push_back({fs::relative(entry.path(), top).string(), text_of(entry.path())});
         }
     }
     std::sort(files.begin(), files.end(),

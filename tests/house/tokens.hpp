@@ -2,11 +2,15 @@
 // C++ sources as the tests of the house see them: words and signs, without comments and literals.
 #pragma once
 
+#include <filesystem>
 #include <string>
 #include <string_view>
 #include <vector>
 
 namespace peal::test {
+
+// Of a file below the top of the source tree, or by its whole path.
+std::string text_of(const std::filesystem::path& path);
 
 struct SourceFile {
     std::string path;  // below the top of the source tree
