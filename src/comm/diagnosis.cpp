@@ -8,6 +8,7 @@
 
 #include <fmt/format.h>
 
+#include "hosts/link.hpp"
 #include "shm/deadline.hpp"
 #include "shm/inquiry.hpp"
 #include "shm/timeout.hpp"
@@ -16,7 +17,6 @@ namespace peal::comm {
 namespace {
 
 constexpr std::chrono::milliseconds kMoment{200};
-constexpr std::chrono::milliseconds kToHear{1000};  // what happens to other hosts
 
 constexpr char kFailure = 'f';  // the first byte of a letter
 
@@ -199,7 +199,7 @@ void Diagnosis::fail_to_reach_host(int rank, const std::string& why) const {
         members_.job->look();
         return has_failed();
     };
-    const Clock::time_point end = shm::from_now(kToHear);
+    const Clock::time_point end = shm::from_now(hosts::kLossIsTold);
     while (!is_told() && world_.failed_rank() < 0 && Clock::now() < end) {
         members_.wait_until(is_told, std::min(end, shm::from_now(Backoff::kNap)));
     }
@@ -299,8 +299,9 @@ std::string Diagnosis::story_of_loss(int lost) const {
     const std::string name = fmt::format("rank {}{}", lost, report_.of_the_world());
     const auto& job = members_.job;
     if (job == nullptr) return name + " died";
-    const auto story =
-        job->is_far(lost) ? job->loss_heard_of_until(shm::from_now(kToHear)) : job->loss_heard_of();
+    const auto story = job->is_far(lost)
+                           ? job->loss_heard_of_until(shm::from_now(hosts::kLossIsTold))
+                           : job->loss_heard_of();
     if (story && !story->empty()) return *story;
     if (!job->spans_hosts()) return name + " died";
     return fmt::format("{} on host {} died", name, job->meeting().host_of(lost));

@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 
 #include "hosts/guest.hpp"
+#include "hosts/link.hpp"
 #include "peal/error.hpp"
 #include "shm/timeout.hpp"
 
@@ -21,7 +22,6 @@ using std::chrono::microseconds;
 // Letters about nothing else: where extents are, there is no such offset.
 constexpr std::uint64_t kParting = 0;
 constexpr std::chrono::seconds kToSendTheLast{1};
-constexpr std::chrono::seconds kToHear{1};
 
 // What ranks on different hosts must have in common: how memory is laid out, and the letters.
 constexpr std::string_view kVersion = "peal hosts 1\n";
@@ -75,7 +75,7 @@ void Job::connect() {
         const std::optional<std::string> why = net_->trouble(other);
         if (how == shm::Waited::ready && !why) continue;
         // Whoever brings the ranks together knows more of it a moment later.
-        if (why && loss_heard_of_until(Clock::now() + kToHear)) break;
+        if (why && loss_heard_of_until(Clock::now() + kLossIsTold)) break;
         const std::string what =
             why ? *why
                 : fmt::format("no answer for {:.1f} s",

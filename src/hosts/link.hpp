@@ -19,6 +19,9 @@ namespace peal::hosts {
 // good. The machines acknowledge, not the processes: one that is stopped is still there.
 inline constexpr std::chrono::milliseconds kHeartbeat{400};
 inline constexpr std::chrono::milliseconds kLossTimeout{1800};
+// By then ranks have heard of it; who finds sooner that it cannot reach a rank waits for this news.
+inline constexpr std::chrono::milliseconds kLossIsTold =
+    kLossTimeout + std::chrono::milliseconds(700);
 
 class Link {
 public:
