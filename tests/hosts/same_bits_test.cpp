@@ -7,7 +7,6 @@
 #include <bit>
 #include <cmath>
 #include <fstream>
-#include <regex>
 #include <string>
 #include <vector>
 
@@ -17,6 +16,7 @@
 #include "comm/reference.hpp"
 #include "hosts/several_hosts.hpp"
 #include "shm/shared.hpp"
+#include "support/patterns.hpp"
 
 namespace peal::hosts {
 namespace same_bits_test {
@@ -79,13 +79,12 @@ Bits sums_on_one_machine(CollectiveKind kind) {
 
 // The recipes of this kind whose order the document gives in these words.
 std::vector<std::string> recipes_in(CollectiveKind kind, const std::string& order) {
-    static const std::regex kRow(R"(\| (\w+) \| (\w+) \|.*\| ([^|]+) \| [^|]+ \|)");
+    static const std::string kRow = R"(^\| (\w+) \| (\w+) \|.*\| ([^|]+) \| [^|]+ \|$)";
     std::ifstream document(PEAL_SOURCE_DIR "/docs/collectives.md");
     std::vector<std::string> recipes;
-    std::smatch row;
     for (std::string line; std::getline(document, line);) {
-        if (std::regex_match(line, row, kRow) && row.str(1) == name(kind) && row.str(3) == order) {
-            recipes.push_back(row[2]);
+        for (const auto& row : peal::test::matches(line, kRow)) {
+            if (row[1] == name(kind) && row[3] == order) recipes.push_back(row[2]);
         }
     }
     return recipes;
