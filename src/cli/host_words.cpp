@@ -52,8 +52,8 @@ HostWord word_of(const HostJob& job) {
 HostJob job_from(const HostWord& word) {
     const auto refuse = [](std::string_view found) {
         return Error(Fault::usage,
-                     fmt::format("launch: here is Peal {} and the launcher is {}; use one release "
-                                 "on all hosts",
+                     fmt::format("launch: here is Peal {} and the launcher is {}; build Peal "
+                                 "from the same sources on all hosts",
                                  hosts::release(), found));
     };
     if (word.kind != HostWord::Kind::job || word.texts.empty()) throw refuse("something else");

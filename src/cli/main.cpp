@@ -14,6 +14,7 @@
 #include <fmt/format.h>
 
 #include "cli/commands.hpp"
+#include "hosts/messages.hpp"
 #include "peal/error.hpp"
 
 namespace {
@@ -39,7 +40,7 @@ void require_written() {
 
 int run(int argc, char** argv) {
     peal::cli::CommandLine line(
-        "peal", "peal 0.1.0",
+        "peal", fmt::format("peal {}", peal::hosts::release()),
         "Peal: collectives over symmetric windows and signals; proved, run and drawn.");
     peal::cli::add_run(line);
     peal::cli::add_check(line);

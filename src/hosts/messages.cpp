@@ -12,8 +12,6 @@ constexpr std::string_view kName = "peal rendezvous";
 
 }  // namespace
 
-std::string_view release() { return PEAL_RELEASE; }
-
 std::string pack(const Greeting& greeting) {
     return Packer().text(kName).number(greeting.version).text(greeting.nonce).bytes();
 }

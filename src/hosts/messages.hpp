@@ -20,7 +20,8 @@
 namespace peal::hosts {
 
 inline constexpr std::uint32_t kWireVersion = 1;
-// Of the library: plans of different releases are not compared.
+// Of the library, with a digest of the sources that decide what a rank runs (cmake/release.cmake):
+// "0.1.0 of sources 5d41402abc4b". Plans of different builds are not compared.
 std::string_view release();
 
 // Of strangers; of guests; of hubs, whose answers have a text of each rank.

@@ -30,8 +30,8 @@ std::string with_host(int rank, const std::string& host) {
 std::string other_release(const Claim& claim) {
     if (claim.version == kWireVersion && claim.release == release()) return "";
     return fmt::format(
-        "{} is Peal {} (rendezvous {}), and the others Peal {} (rendezvous {}); use one release "
-        "for all ranks",
+        "{} is Peal {} (rendezvous {}), and the others Peal {} (rendezvous {}); build Peal from "
+        "the same sources for all ranks",
         with_host(claim.rank, claim.host), claim.release, claim.version, release(), kWireVersion);
 }
 

@@ -9,6 +9,7 @@ namespace peal::test {
 namespace commands_test {
 
 using ::testing::HasSubstr;
+using ::testing::MatchesRegex;
 
 const std::vector<std::string> kNames = {"run",    "check", "proofs", "show", "emit",       "demo",
                                          "launch", "bench", "tune",   "info", "python-path"};
@@ -48,7 +49,9 @@ TEST(PealCommands, RefuseOtherOptions) {
     EXPECT_EQ(peal({"--foo"}).err,
               "peal: there is no command '--foo'" + after_the_trouble(peal({}).err));
     EXPECT_THAT(peal({"--help"}).out, HasSubstr("Usage: peal"));
-    EXPECT_EQ(peal({"--version"}).exit_code, 0);
+    const Ran version = peal({"--version"});
+    EXPECT_EQ(version.exit_code, 0);
+    EXPECT_THAT(version.out, MatchesRegex("peal [0-9.]+ of sources [0-9a-f]{12}\n"));
 }
 
 TEST(PealCommands, HaveExamplesInTheirHelp) {

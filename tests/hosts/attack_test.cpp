@@ -229,7 +229,7 @@ std::vector<Misfit> misfits() {
     const auto other_peal = [](std::string_view release, int version) {
         return fmt::format(
             "rank 1 on elsewhere is Peal {} (rendezvous {}), and the others Peal {} (rendezvous "
-            "1); use one release for all ranks",
+            "1); build Peal from the same sources for all ranks",
             release, version, hosts::release());
     };
     const auto of_four = [](int rank) {
@@ -238,8 +238,12 @@ std::vector<Misfit> misfits() {
             "must be the same for all",
             rank);
     };
+    // The same release, of sources that somebody has edited.
+    std::string edited(hosts::release());
+    edited.replace(edited.size() - 4, 4, "none");
     return {
         {[](hosts::Claim& claim) { claim.release = "9.9"; }, other_peal("9.9", 1)},
+        {[edited](hosts::Claim& claim) { claim.release = edited; }, other_peal(edited, 1)},
         {[](hosts::Claim& claim) { claim.version = 2; }, other_peal(hosts::release(), 2)},
         {[](hosts::Claim& claim) { claim.nranks = 4; }, of_four(1)},
         {[](hosts::Claim& claim) { claim.nranks = 4, claim.rank = 3; }, of_four(3)},
