@@ -155,6 +155,14 @@ void expect_command(const Commands& commands, int argc, const char* const* argv)
 
 }  // namespace
 
+int exit_code_for(Fault fault) {
+    switch (fault) {
+        case Fault::wrong: return kWrong;
+        case Fault::bound: return kBoundReached;
+        default: return kBadUsage;
+    }
+}
+
 struct CommandLine::Parser {
     explicit Parser(const std::string& description) : app(description) {}
     CLI::App app;

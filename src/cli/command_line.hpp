@@ -12,10 +12,13 @@
 #include <variant>
 #include <vector>
 
+#include "peal/error.hpp"
+
 namespace peal::cli {
 
 // Exit codes.
 enum : int { kFine = 0, kWrong = 1, kBadUsage = 2, kBoundReached = 3 };
+int exit_code_for(Fault fault);
 
 class Option {
 public:

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/cross_over.hpp"
 
+#include <algorithm>
+#include <array>
 #include <cassert>
 #include <cmath>
 #include <limits>
@@ -33,12 +35,12 @@ std::uint64_t between(std::uint64_t smaller, std::uint64_t larger) {
 
 }  // namespace
 
-std::vector<comm::Rule> rules_from(const Survey& survey, int max_ranks) {
+std::vector<comm::Rule> rules_from(const Survey& survey, const RuleLimits& limits) {
     std::vector<comm::Rule> rules;
     const auto add = [&](std::size_t candidate, std::uint64_t max_bytes) {
         const Candidate& chosen = survey.candidates[candidate];
-        rules.push_back({survey.kind, comm::where_of(survey.on_window), max_ranks, max_bytes,
-                         chosen.recipe, chosen.stage_bytes, chosen.reach});
+        rules.push_back({survey.kind, survey.where, limits.max_ranks, max_bytes, chosen.recipe,
+                         chosen.stage_bytes, chosen.reach, limits.max_hosts, limits.max_per_host});
     };
     std::size_t ahead = quickest(survey, 0, false);
     for (std::size_t s = 1; s < survey.sizes.size(); ++s) {
@@ -53,6 +55,20 @@ std::vector<comm::Rule> rules_from(const Survey& survey, int max_ranks) {
     }
     add(ahead, comm::Rule::kAny);
     return rules;
+}
+
+void put_between_hosts(const std::vector<comm::Rule>& measured, comm::Table& table) {
+    const auto limits_of = [](const comm::Rule& rule) {
+        const bool is_one = rule.where == comm::Where::hosts;
+        return is_one ? std::array{1, rule.max_ranks, rule.max_hosts, rule.max_per_host}
+                      : std::array{0, 0, 0, 0};
+    };
+    std::erase_if(table.rules, [&](const comm::Rule& rule) {
+        return limits_of(rule) == limits_of(measured.front());
+    });
+    table.rules.insert(table.rules.end(), measured.begin(), measured.end());
+    std::stable_sort(table.rules.begin(), table.rules.end(),
+                     [&](const auto& a, const auto& b) { return limits_of(a) < limits_of(b); });
 }
 
 }  // namespace peal::cli

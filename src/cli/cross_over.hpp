@@ -23,7 +23,7 @@ struct Candidate {
 // What was measured of one collective on one number of ranks.
 struct Survey {
     CollectiveKind kind = CollectiveKind::barrier;
-    bool on_window = false;
+    comm::Where where = comm::Where::staging;
     std::vector<std::uint64_t> sizes;  // bytes as rules count them, growing
     std::vector<Candidate> candidates;
     // By candidate, then size; infinite where the candidate cannot be used. At each size one that
@@ -31,9 +31,18 @@ struct Survey {
     std::vector<std::vector<double>> seconds;
 };
 
-// The quickest candidate for each range of sizes, for up to max_ranks ranks. A candidate that is
-// ahead stays until another is clearly quicker, so noise does not make rules. The last rule takes
-// any size.
-std::vector<comm::Rule> rules_from(const Survey& survey, int max_ranks);
+// For whom rules are, as they say it.
+struct RuleLimits {
+    int max_ranks = kMaxRanks;
+    int max_hosts = kMaxRanks, max_per_host = kMaxRanks;  // of rules between hosts
+};
+
+// The quickest candidate for each range of sizes. A candidate that is ahead stays until another is
+// clearly quicker, so noise does not make rules. The last rule takes any size.
+std::vector<comm::Rule> rules_from(const Survey& survey, const RuleLimits& limits);
+
+// Puts rules between hosts, all for the same limits, into a table, for those that it had for them.
+// Rules for fewer ranks go first, since the first that fits is taken.
+void put_between_hosts(const std::vector<comm::Rule>& measured, comm::Table& table);
 
 }  // namespace peal::cli

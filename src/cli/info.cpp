@@ -15,7 +15,6 @@
 #include "cli/table.hpp"
 #include "comm/bootstrap.hpp"
 #include "hosts/job.hpp"
-#include "hosts/local_world.hpp"
 #include "hosts/text_wire.hpp"
 #include "peal/error.hpp"
 
@@ -60,15 +59,13 @@ std::string table_of(const hosts::Job& job, const std::vector<std::string>& name
 }
 
 int tell_of_hosts() {
-    auto meeting = hosts::meet();
-    if (!meeting) {
+    const auto job = hosts::join();
+    if (!job) {
         throw Error(
             Fault::usage,
             "info: --hosts asks the ranks of a job; run it in one, for example: peal launch "
             "-n 4 --hosts a,b peal info --hosts");
     }
-    hosts::LocalWorld world = hosts::find_local_world(*meeting);
-    const auto job = std::make_shared<hosts::Job>(std::move(meeting), std::move(world));
     const comm::WorldMember member(job->world(), job->rank(), job);
     const int nranks = job->meeting().nranks();
     const std::vector<std::string> answers = job->meeting().exchange(ways_from(*job, nranks));

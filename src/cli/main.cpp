@@ -19,14 +19,6 @@
 
 namespace {
 
-int exit_code_for(peal::Fault fault) {
-    switch (fault) {
-        case peal::Fault::wrong: return peal::cli::kWrong;
-        case peal::Fault::bound: return peal::cli::kBoundReached;
-        default: return peal::cli::kBadUsage;
-    }
-}
-
 std::string unwritten(int error) {
     return fmt::format("cannot write to the standard output: {}", std::strerror(error));
 }
@@ -100,7 +92,7 @@ int main(int argc, char** argv) {
         // A program's diagnostics name their file first; everything else is ours.
         const bool located = error.fault() == peal::Fault::program;
         return tell(fmt::format("{}{}\n", located ? "" : "peal: ", error.what()),
-                    exit_code_for(error.fault()));
+                    peal::cli::exit_code_for(error.fault()));
     } catch (const std::bad_alloc&) {
         return tell("peal: out of memory; use fewer ranks or elements\n", peal::cli::kBadUsage);
     } catch (const std::system_error& error) {

@@ -15,7 +15,6 @@
 #include <fmt/format.h>
 
 #include "collectives/rules.hpp"
-#include "peal/communicator.hpp"
 #include "peal/error.hpp"
 #include "shm/machine.hpp"
 
@@ -89,23 +88,6 @@ Collective collective_of(const Load& load, int nranks) {
                                  static_cast<std::int64_t>(load.count));
     }
     return collective;
-}
-
-void expect_memory_for(const std::vector<Load>& loads, int nranks) {
-    std::uint64_t most = 0;
-    for (const Load& load : loads) {
-        const Collective collective = collective_of(load, nranks);
-        most = std::max(most,
-                        input_count(collective, 0, nranks) + output_count(collective, 0, nranks));
-    }
-    const std::uint64_t needed = most * sizeof(float) * static_cast<std::uint64_t>(nranks);
-    const std::uint64_t available = shm::available_memory_bytes();
-    if (needed > available) {
-        throw Error(Fault::resource,
-                    fmt::format("the buffers of {} ranks need {}, but this machine has {} left; "
-                                "use fewer bytes or ranks",
-                                nranks, shm::memory_text(needed), shm::memory_text(available)));
-    }
 }
 
 // ---------------------------------------------------------------------------- one load
@@ -230,15 +212,37 @@ bool is_called_on_windows(CollectiveKind kind) {
     });
 }
 
+void expect_memory_for(const std::vector<Load>& loads, int nranks, int here) {
+    std::uint64_t most = 0;
+    for (const Load& load : loads) {
+        const Collective collective = collective_of(load, nranks);
+        most = std::max(most,
+                        input_count(collective, 0, nranks) + output_count(collective, 0, nranks));
+    }
+    const std::uint64_t needed = most * sizeof(float) * static_cast<std::uint64_t>(here);
+    const std::uint64_t available = shm::available_memory_bytes();
+    if (needed > available) {
+        throw Error(Fault::resource,
+                    fmt::format("the buffers of {} ranks need {}, but this machine has {} left; "
+                                "use fewer bytes or ranks",
+                                here, shm::memory_text(needed), shm::memory_text(available)));
+    }
+}
+
+std::vector<Timing> measure(Communicator& comm, const std::vector<Load>& loads,
+                            const MeasureOptions& options) {
+    std::vector<Timing> timings;
+    for (const Load& load : loads) timings.push_back(time(comm, load, options));
+    return timings;
+}
+
 std::vector<Timing> measure(int nranks, const std::vector<Load>& loads,
                             const MeasureOptions& options) {
-    expect_memory_for(loads, nranks);
+    expect_memory_for(loads, nranks, nranks);
     const SharedWithChildren<Timing> timings(loads.size());
     const int status = Communicator::fork(nranks, [&](Communicator& comm) {
-        for (std::size_t i = 0; i < loads.size(); ++i) {
-            const Timing timing = time(comm, loads[i], options);
-            if (comm.rank() == 0) timings.items()[i] = timing;
-        }
+        const std::vector<Timing> all = measure(comm, loads, options);
+        if (comm.rank() == 0) std::copy(all.begin(), all.end(), timings.items().begin());
     });
     if (status != 0) {
         throw Error(Fault::resource, fmt::format("a rank ended with status {}", status));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How long collective calls take between processes of this machine. All of it on float32, sums
+// How long collective calls take between the ranks of a communicator. All of it on float32, sums
 // where there is a reduction.
 //
 //   meet; t0; k calls back to back; t1       a batch; its time is the slowest rank's (t1 - t0) / k
@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "peal/collective.hpp"
+#include "peal/communicator.hpp"
 
 namespace peal::cli {
 
@@ -33,7 +34,7 @@ bool is_called_on_windows(CollectiveKind kind);
 
 struct Timing {
     double median = 0, least = 0;  // seconds per call
-    std::uint32_t recipe = 0;      // which of recipes(kind) was used
+    std::uint32_t recipe = 0;      // which of recipes(kind) was used; their number: one for hosts
     bool was_measured = false;
 };
 
@@ -42,8 +43,16 @@ struct MeasureOptions {
     std::string_view recipe;  // if not empty: loads that get another one are left out
 };
 
-// Forks n ranks that measure all loads, in order. Throws Error when the machine has too little
-// memory for them or a rank failed.
+// Throws Error(resource) when this machine has too little memory for the buffers of the loads of
+// `here` of the ranks.
+void expect_memory_for(const std::vector<Load>& loads, int nranks, int here);
+
+// Measures all loads, in order. All ranks must call, and get the same.
+std::vector<Timing> measure(Communicator& comm, const std::vector<Load>& loads,
+                            const MeasureOptions& options);
+
+// The same of n ranks that it forks. Throws Error when the machine has too little memory for them
+// or a rank failed.
 std::vector<Timing> measure(int nranks, const std::vector<Load>& loads,
                             const MeasureOptions& options);
 

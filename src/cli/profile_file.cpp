@@ -20,8 +20,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr const char* kVariable = "PEAL_PROFILE";
-
 [[noreturn]] void reject(const std::string& path, const std::string& why) {
     throw Error(Fault::resource, fmt::format("cannot write the profile {}: {}", path, why));
 }
@@ -46,22 +44,42 @@ void expect_writable(const std::string& path) {
     if (euidaccess(directory.c_str(), W_OK | X_OK) != 0) reject(path, std::strerror(errno));
 }
 
+comm::Table table_at(const std::string& path) {
+    if (!fs::is_regular_file(path)) return comm::built_in_table();
+    try {
+        return comm::table_in(path);
+    } catch (const Error&) {  // a new one is what to do about it
+        return comm::built_in_table();
+    }
+}
+
+std::vector<comm::Rule> own_rules_between_hosts(const std::string& path) {
+    const auto of_hosts = [](comm::Table table) {
+        std::erase_if(table.rules,
+                      [](const comm::Rule& rule) { return rule.where != comm::Where::hosts; });
+        return table.rules;
+    };
+    std::vector<comm::Rule> rules = of_hosts(table_at(path));
+    if (rules == of_hosts(comm::built_in_table())) rules.clear();
+    return rules;
+}
+
 ForcedProfile::ForcedProfile(const comm::Table& table) {
     path_ = (fs::temp_directory_path() / "peal-profile-XXXXXX").string();
     const int descriptor = mkstemp(path_.data());
     if (descriptor < 0) reject(path_, std::strerror(errno));
     close(descriptor);
     base::write_text(path_, comm::to_json(table), "profile");
-    if (const char* before = std::getenv(kVariable)) before_ = before;
-    setenv(kVariable, path_.c_str(), 1);
+    if (const char* before = std::getenv(comm::kProfileVariable)) before_ = before;
+    setenv(comm::kProfileVariable, path_.c_str(), 1);
 }
 
 ForcedProfile::~ForcedProfile() {
     std::remove(path_.c_str());
     if (before_) {
-        setenv(kVariable, before_->c_str(), 1);
+        setenv(comm::kProfileVariable, before_->c_str(), 1);
     } else {
-        unsetenv(kVariable);
+        unsetenv(comm::kProfileVariable);
     }
 }
 

@@ -224,7 +224,9 @@ std::optional<int> first_without(const std::vector<int>& ranks, const Members& p
 
 }  // namespace
 
-std::unique_ptr<Group> split(Group& group, int colour, int key, CallSite at) {
+std::unique_ptr<Group> split(Group& group, int colour, int key, CallSite at,
+                             std::shared_ptr<const Table> table) {
+    if (table == nullptr) table = group.table();
     group.meet(SyncReason::split, 0, at);
     const Members& parent = group.members();
     const std::vector<int> ranks = ranks_of_colour(group, colour, key, at);
@@ -250,7 +252,7 @@ std::unique_ptr<Group> split(Group& group, int colour, int key, CallSite at) {
     for (const int rank : ranks) members.push_back(parent.in_world(rank));
     auto part =
         std::make_unique<Group>(group.world(), std::move(members), static_cast<int>(position),
-                                found.of(first), group.table(), parent.job, exchange);
+                                found.of(first), std::move(table), parent.job, exchange);
     if (parent.span_hosts() && !part->members().span_hosts()) exchange("");
     return part;
 }

@@ -16,8 +16,10 @@ std::unique_ptr<Group> bootstrap(std::shared_ptr<World> world, int rank);
 // The same of a job that may be on several hosts.
 std::unique_ptr<Group> bootstrap(const std::shared_ptr<hosts::Job>& job);
 
-// The part of `group` whose members gave the same colour, ordered by key, then by rank.
-std::unique_ptr<Group> split(Group& group, int colour, int key, CallSite at);
+// The part of `group` whose members gave the same colour, ordered by key, then by rank. Its recipes
+// are chosen by `table`, the same on all; nullptr: that of the group.
+std::unique_ptr<Group> split(Group& group, int colour, int key, CallSite at,
+                             std::shared_ptr<const Table> table = nullptr);
 
 // A rank among those of its world, kept by all its communicators: it leaves with the last of them.
 class WorldMember {

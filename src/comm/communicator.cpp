@@ -35,11 +35,7 @@ Communicator& Communicator::operator=(Communicator&&) noexcept = default;
 Communicator::~Communicator() = default;
 
 Communicator Communicator::connect() {
-    if (auto meeting = hosts::meet()) {
-        hosts::LocalWorld world = hosts::find_local_world(*meeting);
-        return comm::Inside::connect(
-            std::make_shared<hosts::Job>(std::move(meeting), std::move(world)));
-    }
+    if (const auto job = hosts::join()) return comm::Inside::connect(job);
     const shm::Membership membership = shm::join_world();
     auto member = std::make_shared<comm::WorldMember>(membership.world, membership.rank);
     return {std::move(member), desk_for(comm::bootstrap(membership.world, membership.rank))};
@@ -94,6 +90,13 @@ Communicator Communicator::split(int colour, int key, CallSite at) {
     const comm::Use use(desk_->under_way());
     desk_->collectives().drain();
     return {member_, desk_for(comm::split(desk_->group(), colour, key, at))};
+}
+
+Communicator comm::Inside::choosing_by(Communicator& whole, std::shared_ptr<const Table> table,
+                                       CallSite at) {
+    const Use use(whole.desk_->under_way());
+    whole.desk_->collectives().drain();
+    return {whole.member_, desk_for(split(whole.desk_->group(), 0, 0, at, std::move(table)))};
 }
 
 // ---------------------------------------------------------------------------- calls

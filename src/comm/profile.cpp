@@ -171,12 +171,6 @@ void add_rules_of_hosts(Table& table) {
                  is_one);
 }
 
-constexpr std::uint64_t kMostBytes = 16 << 20;
-
-Table table_in(const std::string& path) {
-    return table_from_json(base::read_text(path, kMostBytes, "profile"), path);
-}
-
 }  // namespace
 
 std::vector<const Rule*> Table::choices(CollectiveKind kind, bool on_window, std::uint64_t bytes,
@@ -219,6 +213,11 @@ Table table_from_json(std::string_view text, std::string origin) {
     return table;
 }
 
+Table table_in(const std::string& path) {
+    constexpr std::uint64_t kMostBytes = 16 << 20;
+    return table_from_json(base::read_text(path, kMostBytes, "profile"), path);
+}
+
 std::string profile_path() {
     const char* config = std::getenv("XDG_CONFIG_HOME");
     if (config != nullptr && *config != '\0') return fmt::format("{}/peal/profile.json", config);
@@ -228,7 +227,7 @@ std::string profile_path() {
 }
 
 Table applicable_table() {
-    if (const char* path = std::getenv("PEAL_PROFILE")) {
+    if (const char* path = std::getenv(kProfileVariable)) {
         return *path == '\0' ? built_in_table() : table_in(path);
     }
     const std::string path = profile_path();

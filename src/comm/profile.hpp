@@ -35,7 +35,11 @@ Table built_in_table();
 // does not exist, or no rule that takes any size and number of ranks. Where it has no rule at all
 // for several hosts, those of the built-in table hold.
 Table table_from_json(std::string_view text, std::string origin);
+// The same of a file.
+Table table_in(const std::string& path);
 std::string to_json(const Table& table);
+
+inline constexpr const char* kProfileVariable = "PEAL_PROFILE";
 
 // The profile that applies: $PEAL_PROFILE, or else the file that `peal tune` writes
 // (profile_path()) if it exists, or else the built-in table. An empty $PEAL_PROFILE means built in.

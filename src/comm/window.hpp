@@ -38,6 +38,10 @@ struct Inside {
     static const KernelState& of(const Kernel& kernel) { return *kernel.state_; }
     // The communicator of a rank of a job; all must call.
     static Communicator connect(const std::shared_ptr<hosts::Job>& job);
+    // One of the same ranks that chooses its recipes by another table, the same on all of them. All
+    // must call.
+    static Communicator choosing_by(Communicator& whole, std::shared_ptr<const Table> table,
+                                    CallSite at = CallSite::here());
 };
 
 // Throws Error(usage) when the window belongs to another communicator.

@@ -45,8 +45,7 @@ Job::Job(std::unique_ptr<Meeting> meeting, LocalWorld world, const OpenNet& open
 }
 
 void Job::find_way(const OpenNet& open) {
-    int here = 0;
-    for (int other = 0; other < meeting_->nranks(); ++other) here += is_far(other) ? 0 : 1;
+    const int here = ranks_here();
     this->world()->header().ranks_here.store(here, std::memory_order_relaxed);
     if (here < meeting_->nranks()) net_ = open(rank());
     const std::vector<std::string> texts =
@@ -85,6 +84,11 @@ void Job::connect() {
                                 name_of(other), what));
     }
     meeting_->exchange("");
+}
+
+int Job::ranks_here() const {
+    return static_cast<int>(
+        std::count(world_.host_ids.begin(), world_.host_ids.end(), host_of(rank())));
 }
 
 void Job::fail(std::string_view story) {
@@ -263,6 +267,13 @@ Job::~Job() {
     readers_.clear();
     kept_.clear();
     net_.reset();  // nothing comes any more into what was kept
+}
+
+std::shared_ptr<Job> join() {
+    auto meeting = meet();
+    if (!meeting) return nullptr;
+    LocalWorld world = find_local_world(*meeting);
+    return std::make_shared<Job>(std::move(meeting), std::move(world));
 }
 
 }  // namespace peal::hosts

@@ -41,6 +41,8 @@ public:
     Meeting& meeting() { return *meeting_; }
 
     bool spans_hosts() const { return net_ != nullptr; }
+    // How many are on this host.
+    int ranks_here() const;
     bool is_far(int rank) const { return host_of(rank) != host_of(this->rank()); }
     int host_of(int rank) const { return world_.host_ids[static_cast<std::size_t>(rank)]; }
     // "rank 2 on host b"
@@ -133,5 +135,9 @@ private:
     bool has_failed_ = false;
     std::vector<bool> parts_;  // by rank: it needs nobody's memory any more
 };
+
+// The job that this process is a rank of, as meet() finds it; nullptr: it is none. All ranks must
+// call.
+std::shared_ptr<Job> join();
 
 }  // namespace peal::hosts

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cstdlib>
 #include <filesystem>
+#include <fstream>
 #include <set>
 #include <sstream>
 
@@ -19,6 +20,7 @@
 namespace peal::test {
 namespace bench_test {
 
+using ::testing::Contains;
 using ::testing::ElementsAre;
 using ::testing::EndsWith;
 using ::testing::HasSubstr;
@@ -155,9 +157,18 @@ TEST(PealTune, WritesAProfileThatCommunicatorsUse) {
 TEST(PealTune, WritesWhereProgramsLook) {
     const TemporaryFile home("placeholder", "");
     const Environment config("XDG_CONFIG_HOME", home.directory());
+    const std::string path = home.directory() + "/peal/profile.json";
+    // What an earlier run has found between hosts stays.
+    comm::Table before = comm::built_in_table();
+    comm::Rule between_hosts{CollectiveKind::barrier, comm::Where::hosts, 4, comm::Rule::kAny,
+                             "mesh"};
+    before.rules.push_back(between_hosts);
+    std::filesystem::create_directory(home.directory() + "/peal");
+    std::ofstream(path) << comm::to_json(before);
     const Ran tuned = peal({"tune", "-n", "2", "--quick"});
     ASSERT_EQ(tuned.exit_code, 0) << tuned.err;
-    const std::string path = home.directory() + "/peal/profile.json";
+    const comm::Table table = comm::table_from_json(read_file(path), path);
+    EXPECT_THAT(table.rules, Contains(between_hosts));
     EXPECT_THAT(tuned.out, EndsWith("\nwritten to " + path + "\n"));
     EXPECT_THAT(tuned.err,
                 StartsWith("the profile will be written to " + path + "\n2 ranks,  1 of "));

@@ -7,6 +7,8 @@
 #include <vector>
 
 #include "comm/bootstrap.hpp"
+#include "comm/profile_variable.hpp"
+#include "comm/window.hpp"
 #include "peal/communicator.hpp"
 #include "shm/ranks.hpp"
 
@@ -47,6 +49,24 @@ TEST(Split, StagesWhatItsCallsNeed) {
             part.broadcast(x, 1);
             EXPECT_EQ(x, std::vector<std::int32_t>(n, 3));
         }
+    });
+}
+
+// As `peal tune` measures one recipe after another.
+TEST(Split, MayChooseRecipesByAnotherTable) {
+    const test::ProfileVariable built_in("");
+    auto table = std::make_shared<Table>(built_in_table());
+    table->rules.insert(table->rules.begin(), {CollectiveKind::allreduce, Where::staging, kMaxRanks,
+                                               Rule::kAny, "pipeline"});
+    Communicator::threads(2, [&](Communicator& comm) {
+        Communicator part = Inside::choosing_by(comm, table);
+        Communicator below = part.split(0);
+        std::vector<float> x(10, 1.0F);
+        EXPECT_EQ(part.recipe(call::allreduce(x)), "pipeline");
+        EXPECT_EQ(below.recipe(call::allreduce(x)), "pipeline");
+        EXPECT_EQ(comm.recipe(call::allreduce(x)), "push");
+        part.allreduce(x);
+        EXPECT_EQ(x, std::vector<float>(10, 2.0F));
     });
 }
 

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // A rank that calls its communicator until it hears why it cannot: says when it is connected and
 // has made its first calls, and then the error, with how long after the file $PEAL_CUT was written
-// it came. What it calls is said on the command line.
+// it came. What it calls is said on the command line; "recipes" says which profile and recipes it
+// has instead.
 #include <fmt/format.h>
 
 #include <cstdio>
@@ -41,6 +42,18 @@ void call(Communicator& comm, std::string_view what) {
     if (what == "waiting") wait_for_first(comm);
 }
 
+// Of allreduce and broadcast, from little data to much.
+void say_recipes(Communicator& comm) {
+    std::string text(comm.profile());
+    text += ":";
+    for (const std::size_t bytes : {64, 65536, 4 << 20}) {
+        std::vector<float> buffer(bytes / sizeof(float));
+        text += " " + comm.recipe(peal::call::allreduce(buffer));
+        text += " " + comm.recipe(peal::call::broadcast(buffer, 0));
+    }
+    fmt::print("{}\n", text);
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -49,6 +62,7 @@ int main(int argc, char** argv) {
     const std::string rank = told == nullptr ? "?" : told;
     try {
         Communicator comm = Communicator::connect();
+        if (what == "recipes") return say_recipes(comm), 0;
         if (what != "waiting") call(comm, what);
         fmt::print("rank {} is here\n", rank);
         std::fflush(stdout);
