@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <chrono>
+#include <cstdio>
 #include <cstring>
 
 #include <fmt/format.h>
@@ -11,6 +12,7 @@
 #include "hosts/link.hpp"
 #include "shm/deadline.hpp"
 #include "shm/inquiry.hpp"
+#include "shm/question.hpp"
 #include "shm/timeout.hpp"
 
 namespace peal::comm {
@@ -130,6 +132,7 @@ void Diagnosis::look_around(Clock::time_point wait_began) const {
     if (members_.span_hosts()) look_to_other_hosts();
     look_for_all_members();
     answer_if_asked();
+    answer_question();
     if (members_.all().span_hosts()) answer_first_member();
     if (under_way_.watch) ask_watch();
     look_for_deadlock();
@@ -226,8 +229,8 @@ bool Diagnosis::may_answer(int rank, std::uint32_t inquiry) const {
            !answer_of(world_, all.in_world(rank), inquiry);
 }
 
-// Asks all where they stand before it ends the call for all: then nobody would know any more.
-void Diagnosis::time_out() const {
+// Asks them. Who computes does not answer, and is not waited for long.
+std::string Diagnosis::standings_of_all() const {
     constexpr std::chrono::milliseconds kToAnswer{1000}, kToAnswerFromElsewhere{100};
     const std::uint64_t turn = call_.place.turn.number;
     const std::uint32_t inquiry = ask(world_);
@@ -245,8 +248,21 @@ void Diagnosis::time_out() const {
         members_.wait_until(is_told, shm::from_now(Backoff::kNap));
     }
     hear_other_hosts();
+    return report_.standings(inquiry);
+}
+
+// Whom a signal has asked, of all that wait in this process.
+void Diagnosis::answer_question() const {
+    if (!shm::take_question()) return;
+    fmt::print(stderr, "peal: who waits for whom, asked of rank {}:{}\n",
+               members_.name_of(members_.rank), standings_of_all());
+}
+
+// All are asked before the call ends for all: then nobody would know any more.
+void Diagnosis::time_out() const {
+    const std::string standings = standings_of_all();
     give_up(Fault::bound, fmt::format("timeout: rank {} waited too long:{}",
-                                      members_.name_of(members_.rank), report_.standings(inquiry)));
+                                      members_.name_of(members_.rank), standings));
 }
 
 // The first to give up says why for all. Where a rank has died before that, whatever else is found

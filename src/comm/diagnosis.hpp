@@ -121,6 +121,8 @@ private:
     [[noreturn]] void fail_by_death(const std::string& where = {}) const;
     void answer_if_asked() const;
     void look_for_all_members() const;
+    std::string standings_of_all() const;
+    void answer_question() const;
     [[noreturn]] void time_out() const;
     bool may_answer(int rank, std::uint32_t inquiry) const;
     bool is_stuck() const;

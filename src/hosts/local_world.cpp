@@ -23,6 +23,7 @@
 #include "peal/error.hpp"
 #include "shm/deadline.hpp"
 #include "shm/process_memory.hpp"
+#include "shm/question.hpp"
 
 namespace peal::hosts {
 namespace {
@@ -190,6 +191,7 @@ LocalWorld found_with_others(Meeting& meeting) {
         found.place.world = shm::World::adopt(take_over(names[first]).release());
     }
     found.place.rank = meeting.rank();
+    shm::take_questions();  // with a launcher they go there
     shm::admit_siblings();
     found.place.world->enter(found.place.rank);
     return found;

@@ -128,6 +128,33 @@ TEST_F(ProgramOnHosts, ReportsWhenItIsAskedByASignal) {
     EXPECT_EQ(ran.exit_code, 128 + SIGTERM);
 }
 
+// Without a launcher one rank is asked, and tells of all; rank 0 computes for ever. A rank that
+// waits in no call is ended by a second question.
+TEST_F(ProgramOnHosts, ARankThatIsAskedTellsWhereAllStand) {
+    const Ran ran =
+        on_hosts({"a", "b"},
+                 "mkfifo $PEAL_HOSTS/ready $PEAL_HOSTS/said; unset PEAL_CUT; ulimit -c 0; "
+                 "export PEAL_RANKS=2 PEAL_RENDEZVOUS=a:7000 "
+                 "PEAL_SECRET=$(od -An -N32 -tx1 /dev/urandom | tr -d ' \n'); "
+                 "for place in 0a 1b; do PEAL_RANK=${place%?} enter-host ${place#?} "
+                 "'echo process $PEAL_RANK $$; exec env --default-signal=QUIT \"" PEAL_CALLING_RANK
+                 "\" waiting' >$PEAL_HOSTS/ready 2>$PEAL_HOSTS/said & done; "
+                 "exec 3<$PEAL_HOSTS/ready 4<$PEAL_HOSTS/said; "
+                 "for i in 1 2 3 4; do read -r word rank process; "
+                 "case $word$rank in process0) first=$process;; process1) second=$process;; esac; "
+                 "done <&3; kill -QUIT $second; "
+                 "for i in 1 2 3 4 5; do read -r line; echo \"$line\"; done <&4; "
+                 "while kill -QUIT $first; do sleep 0.1; done 2>/dev/null; cat <&3; wait");
+    EXPECT_THAT(ran.out,
+                MatchesRegex("peal: who waits for whom, asked of rank 1:\n"
+                             "rank 0 on host a: has not called yet\n"
+                             "rank 1 on host b: in barrier, at calling_rank.cpp:[0-9]+ "
+                             "\\(call 0\\)\n"
+                             "instruction [0-9]  wait .*\nsees 0, waits for rank 0\n"
+                             "rank 1 heard: rank 0 on (host )?a died; rank 1 was in barrier, .*"))
+        << ran.err;
+}
+
 // The line that docs/hosts.md shows, with what these machines need.
 TEST_F(ProgramOnHosts, SaysTheSameUnderMpirun) {
     if (const std::string why = why_no_mpirun(); !why.empty()) GTEST_SKIP() << why;
