@@ -37,6 +37,11 @@ void FarMemory::ask_for(Target& target) {
     job_.net().flush(*target.flush, target.rank);
 }
 
+void FarMemory::fence_net() {
+    must_fence_ = false;
+    job_.net().fence();
+}
+
 int FarMemory::owner_of(const std::byte* mirror) const {
     return job_.mirrors().find(mirror).memory->rank();
 }
@@ -48,24 +53,26 @@ void FarMemory::fetch(std::byte* to, const std::byte* mirror, std::uint64_t byte
     if (bytes == 0) return;
     const auto [memory, offset] = address_of(mirror);
     const int rank = memory->rank();
+    let_go_if([&](const Waiting& line) { return line.rank == rank; });
     const bool has_put = std::any_of(put_to_.begin(), put_to_.end(),
                                      [&](const Target& target) { return target.rank == rank; }) ||
                          std::any_of(deferred_to_.begin(), deferred_to_.end(),
                                      [&](const auto& put) { return put.second == rank; });
-    if (has_put) job_.net().fence();
+    if (has_put) fence_net();
     job_.net().get(flight_, to, *memory, offset, bytes);
 }
 
 void FarMemory::put(std::byte* mirror, const std::byte* from, std::uint64_t bytes,
                     std::uint16_t group) {
     if (bytes == 0) return;
+    assert(group != 0);
     tidy();
     const auto [memory, offset] = address_of(mirror);
-    if (group == 0) {
-        note_put(memory->rank());
-    } else {
-        deferred_to_.emplace_back(group, memory->rank());
+    const std::pair deferred(group, memory->rank());
+    if (std::find(deferred_to_.begin(), deferred_to_.end(), deferred) == deferred_to_.end()) {
+        deferred_to_.push_back(deferred);
     }
+    if (must_fence_) fence_net();
     sources_.push_back({from, from + bytes});
     job_.net().put(flight_, *memory, offset, from, bytes);
 }
@@ -74,30 +81,40 @@ void FarMemory::fence(std::uint16_t group) {
     std::erase_if(deferred_to_, [&](const auto& put) {
         if (put.first != group) return false;
         note_put(put.second);
+        must_fence_ = true;
         return true;
     });
 }
 
-void FarMemory::put_in_line(std::byte* mirror, const std::byte* from, std::uint64_t bytes) {
+// What waits there already goes first.
+void FarMemory::put_in_line(std::byte* mirror, const std::byte* from, std::uint64_t bytes,
+                            std::uint16_t group) {
     const int rank = address_of(mirror).memory->rank();
     std::byte* const line = line_of(mirror);
     const auto begin = static_cast<std::uint64_t>(mirror - line);
-    if (!job_.net().keeps_lines(rank) || begin + bytes > kCacheLineBytes) {
-        return put(mirror, from, bytes, 0);
-    }
+    const bool may_wait = job_.net().keeps_lines(rank) && begin + bytes <= kCacheLineBytes;
+    let_go_if(
+        [&](const Waiting& other) { return may_wait ? other.mirror == line : other.rank == rank; });
+    if (!may_wait) return put(mirror, from, bytes, group);
     Waiting& waiting = waiting_.emplace_back(Waiting{line, rank, begin, begin + bytes, {}});
     std::memcpy(waiting.bytes.data() + begin, from, bytes);
 }
 
-void FarMemory::let_go(const Waiting& line) {
-    note_put(line.rank);
-    put_copy(line.mirror + line.begin, line.bytes.data() + line.begin, line.end - line.begin);
+template <class Which>
+void FarMemory::let_go_if(Which&& which) {
+    std::erase_if(waiting_, [&](const Waiting& line) {
+        if (!which(line)) return false;
+        note_put(line.rank);
+        put_copy(line.mirror + line.begin, line.bytes.data() + line.begin, line.end - line.begin);
+        must_fence_ = true;
+        return true;
+    });
 }
 
 void FarMemory::end_call() {
-    for (const Waiting& line : waiting_) let_go(line);
-    waiting_.clear();
+    let_go_if([](const Waiting&) { return true; });
     for (const auto& [group, rank] : deferred_to_) note_put(rank);
+    must_fence_ = must_fence_ || !deferred_to_.empty();
     deferred_to_.clear();
 }
 
@@ -111,11 +128,7 @@ bool FarMemory::uses(const std::byte* begin, std::uint64_t bytes) const {
 // ---------------------------------------------------------------------------- telling
 
 void FarMemory::begin_telling(int rank) {
-    std::erase_if(waiting_, [&](const Waiting& line) {
-        if (line.rank == rank) return false;
-        let_go(line);
-        return true;
-    });
+    let_go_if([&](const Waiting& line) { return line.rank != rank; });
     for (Target& target : put_to_) {
         if (target.rank != rank) ask_for(target);
     }
@@ -129,6 +142,7 @@ bool FarMemory::is_complete_but(int rank) const {
 
 void FarMemory::end_telling(int rank) {
     std::erase_if(put_to_, [&](const Target& target) { return target.rank != rank; });
+    must_fence_ = false;  // what was put to others is there, and what is told now comes behind one
     tidy();
 }
 
@@ -160,6 +174,7 @@ void FarMemory::set(std::byte* mirror, const void* bytes, std::uint64_t count) {
     }
     Waiting whole = *found;
     waiting_.erase(found);
+    must_fence_ = true;
     const auto at = static_cast<std::uint64_t>(mirror - line);
     std::memcpy(whole.bytes.data() + at, bytes, count);
     note_put(whole.rank);

@@ -13,6 +13,9 @@
 //
 //   a notify to anybody else comes after a flush of all others that have been put to:
 //   begin_telling().
+//
+//   a put comes behind a fence of the net where a fence of the plan has passed and nobody has been
+//   told since; so does every fetch from who has been put to.
 #pragma once
 
 #include <array>
@@ -41,12 +44,14 @@ public:
     // ---- data. `mirror` is where it is in the mirror of its owner's memory.
 
     void fetch(std::byte* to, const std::byte* mirror, std::uint64_t bytes);
-    // Complete by the next fence of the group and what is said above; 0: as if that came at once.
+    // Complete by the next fence of the group, for what is put there later and as is said above for
+    // who is told.
     void put(std::byte* mirror, const std::byte* from, std::uint64_t bytes, std::uint16_t group);
     void fence(std::uint16_t group);
     // The same for bytes of a line that is this rank's alone, up to the cell at its end: they may
     // wait for the cell and go with it.
-    void put_in_line(std::byte* mirror, const std::byte* from, std::uint64_t bytes);
+    void put_in_line(std::byte* mirror, const std::byte* from, std::uint64_t bytes,
+                     std::uint16_t group);
     // The call is over: what waits for a cell goes without it, and no fence will come.
     void end_call();
     // Whether what is under way comes from there.
@@ -96,11 +101,13 @@ private:
     hosts::Mirrors::RemoteAddress address_of(const std::byte* mirror);
     void note_put(int rank);
     void ask_for(Target& target);
+    void fence_net();
     // Kept until it is gone. `flushed`: with a flush, which is over then; null: without.
     void put_copy(std::byte* mirror, const void* bytes, std::uint64_t count,
                   const hosts::Flight* flushed = nullptr);
     const hosts::Flight* flush_behind(int rank);
-    void let_go(const Waiting& line);
+    template <class Which>
+    void let_go_if(Which&& which);
     // What nothing is under way of any more needs not be kept.
     void tidy() {
         if (sources_.empty() && kept_.empty()) return;
@@ -118,7 +125,10 @@ private:
     std::vector<Waiting> waiting_;
     std::vector<Target> put_to_;                              // and not known to be complete
     std::vector<std::pair<std::uint16_t, int>> deferred_to_;  // by group, before its fence
-    std::vector<int> used_;                                   // ranks, ever
+    // What is put next comes behind a fence of the net: something was put, and a fence of the plan
+    // has passed, since the last one and since anybody was told.
+    bool must_fence_ = false;
+    std::vector<int> used_;  // ranks, ever
 };
 
 }  // namespace peal::comm

@@ -10,6 +10,7 @@
 #include "engine/binding.hpp"
 #include "engine/run_record.hpp"
 #include "peal/program.hpp"
+#include "plan/between_hosts.hpp"
 #include "plan/compile_rank.hpp"
 #include "plan/for_host.hpp"
 #include "plan/names.hpp"
@@ -138,11 +139,16 @@ comm::KernelRequest request_for(const KernelAt& kernel, std::span<const KernelAr
     return request;
 }
 
+// The plans of all ranks, as they are carried out.
+void record_all(std::vector<Plan> plans, const std::vector<std::int64_t>& hosts) {
+    engine::record_set(plan::between_hosts(std::move(plans), hosts), engine::CallOrder::free);
+}
+
 // Each rank has made its own plan only. That another rank's cannot be made is its own to say.
 void record_all(const ir::Program& program, std::string_view name, const Bindings& bindings,
-                int nranks) try {
+                const comm::Members& members) try {
     if (engine::records_runs())
-        engine::record_set(compile(program, name, bindings, nranks), engine::CallOrder::free);
+        record_all(compile(program, name, bindings, members.nranks()), members.hosts());
 } catch (const Error&) {
 }
 
@@ -174,10 +180,12 @@ Kernel Communicator::kernel(const ir::Program& program, std::string_view name,
                             const Bindings& bindings) {
     const comm::Use use(desk_->under_way());
     const auto lowered = std::make_shared<const plan::LoweredKernel>(program, name);
-    const auto plan_of = [lowered, bindings, n = nranks()](int r) {
-        return plan::compile_rank(*lowered, bindings, r, n);
+    const comm::Members& members = desk_->group().members();
+    const auto plan_of = [lowered, bindings, n = nranks(), hosts = members.hosts()](int r) {
+        return plan::between_hosts(plan::compile_rank(*lowered, bindings, r, n),
+                                   plan::far_from(r, hosts));
     };
-    record_all(program, name, bindings, nranks());
+    record_all(program, name, bindings, members);
     const std::string text = print(program);
     auto state = make_state(plan_of(rank()), identity(text, name, bindings),
                             told_of(text, name, bindings), desk_->group());
@@ -192,15 +200,18 @@ Kernel Communicator::kernel(const std::vector<Plan>& plans) {
                                               nranks(), plans.size()));
     }
     validate(plans);
-    if (engine::records_runs()) engine::record_set(plan::for_host(plans), engine::CallOrder::free);
+    const std::vector<std::int64_t> hosts = desk_->group().members().hosts();
+    if (engine::records_runs()) record_all(plan::for_host(plans), hosts);
+    const auto plan_of = [hosts](const std::vector<Plan>& all, int r) {
+        return plan::between_hosts(plan::for_host(all[static_cast<std::size_t>(r)]),
+                                   plan::far_from(r, hosts));
+    };
     const std::uint64_t all = identity(plans);
-    auto state = make_state(plan::for_host(plans[static_cast<std::size_t>(rank())]), all,
+    auto state = make_state(plan_of(plans, rank()), all,
                             fmt::format("{} of plans {:07x}", plans.front().kernel, all >> kUntold),
                             desk_->group());
     if (instructions_of(plans) <= kMostKept) {
-        state->plan_of = [plans](int r) {
-            return plan::for_host(plans[static_cast<std::size_t>(r)]);
-        };
+        state->plan_of = [plans, plan_of](int r) { return plan_of(plans, r); };
     }
     return Kernel(std::move(state));
 }

@@ -240,7 +240,7 @@ struct Progress::FarCallSupplier : FarSupplier<CallSupplier> {
     void put_far(std::byte* mirror, const std::byte* from, std::uint64_t bytes,
                  std::uint16_t group) {
         if (progress.call_.routine->staging == Staging::line) {
-            far().put_in_line(mirror, from, bytes);
+            far().put_in_line(mirror, from, bytes, group);
         } else {
             far().put(mirror, from, bytes, group);
         }

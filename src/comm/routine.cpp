@@ -12,6 +12,7 @@
 #include "engine/run_record.hpp"
 #include "peal/error.hpp"
 #include "plan/access.hpp"
+#include "plan/between_hosts.hpp"
 #include "plan/compile_rank.hpp"
 
 namespace peal::comm {
@@ -150,14 +151,6 @@ void describe_buffers(Routine& routine, const Collective& collective, int rank, 
     routine.needs_output = facts.gets(rank, collective.root);
 }
 
-engine::Tape::Far far_from(int rank, const std::vector<std::int64_t>& hosts) {
-    engine::Tape::Far far;
-    for (const std::int64_t host : hosts) {
-        far.push_back(host != hosts[static_cast<std::size_t>(rank)]);
-    }
-    return far;
-}
-
 // Bytes by which the table chooses.
 std::uint64_t message_bytes(const Shape& shape, int nranks) {
     if (!facts_of(shape.kind).counts_pairs()) {
@@ -201,12 +194,13 @@ std::unique_ptr<Routine> make_routine(const Shape& shape, const Table& table, in
         routine->collective = carried_out;
         routine->sync = sync_in(carried_out.kind);
         describe_buffers(*routine, wanted, rank, nranks);
-        routine->plan = plan::compile_rank(carried_out, rank, nranks);
+        const plan::Far far = plan::far_from(rank, hosts);
+        routine->plan = plan::between_hosts(plan::compile_rank(carried_out, rank, nranks), far);
         if (!settle(*routine, rule->reach, is_closed(carried_out), nranks, limits)) continue;
         routine->tape.read(routine->plan,
                            routine->staging == Staging::reach ? engine::Tape::Windows::reached
                                                               : engine::Tape::Windows::shared,
-                           engine::Tape::Cells::grow, far_from(rank, hosts));
+                           engine::Tape::Cells::grow, far);
         routine->wiring = wiring_of(routine->plan);
         return routine;
     }
@@ -217,7 +211,7 @@ std::unique_ptr<Routine> make_routine(const Shape& shape, const Table& table, in
 
 const RoutinePtr& Routines::make(const Shape& shape) {
     RoutinePtr routine = make_routine(shape, *table_, rank_, nranks_, limits_, hosts_);
-    engine::record_compiled(nranks_, engine::CallOrder::free, routine->collective);
+    engine::record_compiled(nranks_, engine::CallOrder::free, routine->collective, hosts_);
     engine::record_run(routine->plan);  // second: a rank that is killed between leaves no run alone
     if (count_ >= kMost) forget();
     if (2 * (count_ + 1) > slots_.size()) grow();

@@ -48,9 +48,9 @@ concept Supplier = requires(S& supplier, const Core& core, const Op& op, std::by
     supplier.put(rank, n, data, n);
 
     // The same for tapes some of whose ranks are on other hosts: `memory` stands for the mirror of
-    // a window there. A fetch may begin and be complete when fetched() returns. A put may be
-    // complete later: of a group's by the next fence of that group, and of those without a group,
-    // or with such a fence behind them, by when anybody is told: by notify_far(), or when rings()
+    // a window there. A fetch may begin and be complete when fetched() returns. Every put is
+    // deferred work of a group: complete by the next fence of that group, for what this rank puts
+    // or fetches afterwards, and for others when they are told: by notify_far(), or when rings()
     // returns. Its data must stay: changes() returns when the bytes may be changed.
     supplier.fetch_far(memory, data, n);
     supplier.fetched();

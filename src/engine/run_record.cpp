@@ -10,7 +10,7 @@ void record_run(const Plan&) {}
 void record_set(const std::vector<Plan>&, CallOrder) {}
 void record_set(const std::vector<Plan>&, CallOrder, const Collective&) {}
 void record_compiled(const std::vector<Plan>&, CallOrder, const Collective&) {}
-void record_compiled(int, CallOrder, const Collective&) {}
+void record_compiled(int, CallOrder, const Collective&, const std::vector<std::int64_t>&) {}
 void record_sequence(const std::vector<RecordedCall>&, CallOrder, Times, bool) {}
 
 }  // namespace peal::engine
@@ -96,9 +96,11 @@ void write_once(const std::string& name, CallOrder order, TextOf&& text_of) {
 }
 
 // All of them are lines of one file: they are many, short, and mostly written once.
-void write_compiled(const std::string& set, int nranks, CallOrder order, const std::string& spec) {
+void write_compiled(const std::string& set, int nranks, CallOrder order,
+                    const std::vector<std::int64_t>& hosts, const std::string& spec) {
     append(fs::path(directory()) / "compiled",
-           fmt::format("{} {} {} {}\n", set, name(order), nranks, spec));
+           fmt::format("{} {} {} {} {} {}\n", set, name(order), nranks, hosts.size(),
+                       fmt::join(hosts, " "), spec));
 }
 
 }  // namespace
@@ -135,14 +137,15 @@ void record_compiled(const std::vector<Plan>& plans, CallOrder order,
                      const Collective& collective) {
     if (!records_runs()) return;
     last_meant = {set_of(plans), spec_of(collective)};
-    write_compiled(last_meant.set, static_cast<int>(plans.size()), order, last_meant.spec);
+    write_compiled(last_meant.set, static_cast<int>(plans.size()), order, {}, last_meant.spec);
 }
 
-void record_compiled(int nranks, CallOrder order, const Collective& collective) {
+void record_compiled(int nranks, CallOrder order, const Collective& collective,
+                     const std::vector<std::int64_t>& hosts) {
     if (!records_runs()) return;
     const std::string spec = spec_of(collective);
-    const std::string name = base::Digest().add(fmt::format("{} {}", nranks, spec)).text();
-    write_compiled(name, nranks, order, spec);
+    const std::string what = fmt::format("{} {} {}", nranks, fmt::join(hosts, ","), spec);
+    write_compiled(base::Digest().add(what).text(), nranks, order, hosts, spec);
 }
 
 // A file of a sequence: how often, how many calls, and of each the names of its memory, what its

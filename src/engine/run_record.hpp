@@ -36,8 +36,10 @@ void record_set(const std::vector<Plan>& plans, CallOrder order);
 void record_set(const std::vector<Plan>& plans, CallOrder order, const Collective& collective);
 // They are what the collective compiles to: only that is written, as often as it is said.
 void record_compiled(const std::vector<Plan>& plans, CallOrder order, const Collective& collective);
-// The same of plans that this process has not made.
-void record_compiled(int nranks, CallOrder order, const Collective& collective);
+// The same of plans that this process has not made. `hosts`, unless it is empty: they have been
+// made for ranks on these (plan/between_hosts.hpp).
+void record_compiled(int nranks, CallOrder order, const Collective& collective,
+                     const std::vector<std::int64_t>& hosts);
 
 // One call of a sequence, and what it may count on.
 struct RecordedCall {

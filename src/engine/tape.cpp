@@ -72,7 +72,7 @@ std::uint64_t private_bytes(const Plan& plan, Tape::Windows windows) {
 class Decoder {
 public:
     Decoder(const Plan& plan, Tape& tape, Tape::Windows windows, Tape::Cells cells,
-            const Tape::Far& far)
+            const plan::Far& far)
         : plan_(plan),
           tape_(tape),
           far_(far),
@@ -223,7 +223,7 @@ private:
 
     const Plan& plan_;
     Tape& tape_;
-    const Tape::Far& far_;
+    const plan::Far& far_;
     bool reaches_;
     bool grows_;
     bool exceeds_nearest_;
@@ -253,6 +253,7 @@ Op with_far(Op op, const Instruction& instruction) {
         op.group = std::get<Fence>(instruction.action).group;
     }
     if (!is_work(op.code)) return op;
+    assert(!op.dst.is_far || op.group != 0 || op.bytes == 0);  // see plan::between_hosts
     op.work = op.code;
     op.code = Opcode::far;
     return op;
@@ -273,7 +274,7 @@ bool reachable(const Plan& plan) {
     return true;
 }
 
-void Tape::read(const Plan& from, Windows windows, Cells cells, const Far& far) {
+void Tape::read(const Plan& from, Windows windows, Cells cells, const plan::Far& far) {
     const bool has_far = std::find(far.begin(), far.end(), true) != far.end();
     assert(!has_far || windows == Windows::shared);
     plan = &from;

@@ -8,6 +8,7 @@
 
 #include "engine/kernels/kernels.hpp"
 #include "peal/plan.hpp"
+#include "plan/between_hosts.hpp"
 
 namespace peal::engine {
 
@@ -85,14 +86,12 @@ struct Tape {
     // consistent.
     enum class Cells : std::uint8_t { any, grow };
 
-    // Which ranks are on other hosts, by rank: memory has but mirrors of their windows
-    // (Supplier::put_far and its like). Empty: none is.
-    using Far = std::vector<bool>;
-
     // Decodes a valid plan, which must outlive the tape. To be `reached`, it must be reachable().
-    // Throws Error(usage) when it does what cannot be done on another host.
+    // Of ranks that are far memory has but mirrors of their windows (Supplier::put_far and its
+    // like), and the plan has been made for that (plan/between_hosts.hpp). Throws Error(usage) when
+    // it does what cannot be done on another host.
     void read(const Plan& plan, Windows windows = Windows::shared, Cells cells = Cells::any,
-              const Far& far = {});
+              const plan::Far& far = {});
 
     const Plan* plan = nullptr;
     std::vector<Op> ops;

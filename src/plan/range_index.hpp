@@ -2,6 +2,7 @@
 // Numbered ranges, found again by what overlaps them.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <unordered_map>
 #include <vector>
@@ -15,6 +16,15 @@ public:
     void add(const Range& range, std::uint32_t id) {
         if (range.length != 0) entries_[memory_of(range)].push_back({range, id});
     }
+
+    bool overlaps_any(const Range& range) const {
+        const auto bucket = entries_.find(memory_of(range));
+        return bucket != entries_.end() &&
+               std::any_of(bucket->second.begin(), bucket->second.end(),
+                           [&](const Entry& entry) { return overlaps(entry.range, range); });
+    }
+
+    void clear() { entries_.clear(); }
 
     // Calls each(id) for every entry that overlaps the range and is live(id); forgets the entries
     // it meets that are not. What was called for is expected to be dead afterwards.

@@ -127,6 +127,15 @@ protected:
         far_.emplace(*job_, false);
     }
     std::byte* mirror(int rank) { return memory_.data() + static_cast<std::size_t>(rank) * kPart; }
+    // As plans do between hosts: deferred, and with a fence before anybody is told.
+    void put(std::byte* mirror, const std::byte* from, std::uint64_t bytes) {
+        far_->put(mirror, from, bytes, kGroup);
+        far_->fence(kGroup);
+    }
+    void put_in_line(std::byte* mirror, const std::byte* from, std::uint64_t bytes) {
+        far_->put_in_line(mirror, from, bytes, kGroup);
+        far_->fence(kGroup);
+    }
     // Says what had to be asked for.
     std::vector<std::string> tell(int rank) {
         far_->begin_telling(rank);
@@ -139,6 +148,7 @@ protected:
     }
 
     static constexpr std::uint64_t kPart = 4096;
+    static constexpr std::uint16_t kGroup = 1;
     alignas(kCacheLineBytes) std::array<std::byte, 3 * kPart> memory_{};
     std::array<std::byte, 256> own_{};
     std::unique_ptr<Job> job_;
@@ -147,7 +157,7 @@ protected:
 };
 
 TEST_P(Order, TheOneThatWasPutToIsToldBehindAFence) {
-    far_->put(mirror(1), own_.data(), 100, 0);
+    put(mirror(1), own_.data(), 100);
     net_->notes();
     EXPECT_THAT(tell(1), IsEmpty());
     const std::int64_t value = 1;
@@ -156,7 +166,7 @@ TEST_P(Order, TheOneThatWasPutToIsToldBehindAFence) {
 }
 
 TEST_P(Order, AnybodyElseIsToldAfterAFlush) {
-    far_->put(mirror(1), own_.data(), 100, 0);
+    put(mirror(1), own_.data(), 100);
     net_->notes();
     EXPECT_THAT(tell(2), ElementsAre("flush rank 1"));
     EXPECT_THAT(tell(2), IsEmpty());
@@ -164,7 +174,7 @@ TEST_P(Order, AnybodyElseIsToldAfterAFlush) {
 }
 
 TEST_P(Order, ToldIsNotYetThere) {
-    far_->put(mirror(1), own_.data(), 100, 0);
+    put(mirror(1), own_.data(), 100);
     net_->notes();
     EXPECT_THAT(tell(1), IsEmpty());
     EXPECT_THAT(tell(FarMemory::kNobody), ElementsAre("flush rank 1"));
@@ -182,7 +192,7 @@ TEST_P(Order, DeferredPutsCountFromTheirFence) {
 }
 
 TEST_P(Order, WhatWasPutIsFetchedAsItWasPut) {
-    far_->put(mirror(1), own_.data(), 100, 0);
+    put(mirror(1), own_.data(), 100);
     far_->fetch(own_.data(), mirror(1), 100);
     far_->fetch(own_.data(), mirror(2), 100);
     EXPECT_THAT(net_->notes(),
@@ -190,8 +200,29 @@ TEST_P(Order, WhatWasPutIsFetchedAsItWasPut) {
                             "get 100 bytes of rank 2 at 0"));
 }
 
+// Behind a fence of the plan what is put comes later than what was; whoever has told somebody needs
+// no fence of the net for that.
+TEST_P(Order, WhatIsPutBehindAFenceComesLater) {
+    far_->put(mirror(1), own_.data(), 100, kGroup);
+    far_->put(mirror(1) + 100, own_.data(), 10, kGroup);
+    far_->fence(kGroup);
+    far_->put(mirror(1), own_.data() + 100, 20, kGroup);
+    far_->put(mirror(1) + 20, own_.data(), 30, kGroup);
+    EXPECT_THAT(
+        net_->notes(),
+        ElementsAre("put 100 bytes to rank 1 at 0", "put 10 bytes to rank 1 at 100", "fence",
+                    "put 20 bytes to rank 1 at 0", "put 30 bytes to rank 1 at 20"));
+    far_->fence(kGroup);
+    tell(1);
+    far_->put(mirror(1), own_.data(), 40, kGroup);
+    EXPECT_THAT(net_->notes(), ElementsAre("put 40 bytes to rank 1 at 0"));
+    far_->end_call();
+    put(mirror(1), own_.data(), 50);
+    EXPECT_THAT(net_->notes(), ElementsAre("fence", "put 50 bytes to rank 1 at 0"));
+}
+
 TEST_P(Order, WhatIsUnderWayIsNotChanged) {
-    far_->put(mirror(1), own_.data() + 10, 20, 0);
+    put(mirror(1), own_.data() + 10, 20);
     EXPECT_TRUE(far_->uses(own_.data(), 11));
     EXPECT_TRUE(far_->uses(own_.data() + 29, 1));
     EXPECT_FALSE(far_->uses(own_.data(), 10));
@@ -203,7 +234,7 @@ TEST_P(Order, WhatIsUnderWayIsNotChanged) {
 // A line that is the sender's alone, with its cell in the last word.
 TEST_P(Order, AFewBytesGoWithTheirCell) {
     const std::int64_t value = 1;
-    far_->put_in_line(mirror(1) + 64, own_.data(), 20);
+    put_in_line(mirror(1) + 64, own_.data(), 20);
     EXPECT_EQ(net_->notes().size(), GetParam() ? 0U : 1U);
     EXPECT_THAT(tell(1), IsEmpty());
     far_->set(mirror(1) + 120, &value, sizeof value);
@@ -218,7 +249,7 @@ TEST_P(Order, WhereThereAreOthersItIsAskedForAtOnce) {
     const std::int64_t value = 1;
     far_->set(mirror(1) + 128, &value, sizeof value);
     EXPECT_THAT(net_->notes(), ElementsAre("tell rank 1 8 bytes at 128"));
-    far_->put(mirror(1), own_.data(), 100, 0);
+    put(mirror(1), own_.data(), 100);
     far_->set(mirror(1) + 128, &value, sizeof value);
     EXPECT_THAT(net_->notes(), ElementsAre("put 100 bytes to rank 1 at 0",
                                            "tell rank 1 8 bytes at 128 and flush"));
@@ -226,15 +257,31 @@ TEST_P(Order, WhereThereAreOthersItIsAskedForAtOnce) {
     net_->end_all();
     EXPECT_THAT(tell(2), IsEmpty());
     // What is put later is not what was asked for.
-    far_->put(mirror(1), own_.data(), 100, 0);
+    put(mirror(1), own_.data(), 100);
     far_->set(mirror(1) + 128, &value, sizeof value);
-    far_->put(mirror(1), own_.data(), 100, 0);
+    put(mirror(1), own_.data(), 100);
     net_->notes();
     EXPECT_THAT(tell(2), ElementsAre("flush rank 1"));
 }
 
+TEST_P(Order, WhatIsPutIntoTheLineAgainComesLater) {
+    const std::int64_t value = 1;
+    put_in_line(mirror(1) + 64, own_.data(), 20);
+    put_in_line(mirror(1) + 64, own_.data(), 30);
+    if (GetParam()) {
+        EXPECT_THAT(net_->notes(), ElementsAre("tell rank 1 20 bytes at 64"));
+    } else {
+        EXPECT_THAT(net_->notes(), ElementsAre("put 20 bytes to rank 1 at 64", "fence",
+                                               "put 30 bytes to rank 1 at 64"));
+    }
+    tell(1);
+    far_->set(mirror(1) + 120, &value, sizeof value);
+    EXPECT_THAT(net_->notes(), ElementsAre(GetParam() ? "tell rank 1 64 bytes at 64"
+                                                      : "tell rank 1 8 bytes at 120"));
+}
+
 TEST_P(Order, OrWithoutItIfAnotherIsToldFirst) {
-    far_->put_in_line(mirror(1) + 64, own_.data(), 20);
+    put_in_line(mirror(1) + 64, own_.data(), 20);
     EXPECT_THAT(tell(2), ElementsAre(GetParam() ? "tell rank 1 20 bytes at 64"
                                                 : "put 20 bytes to rank 1 at 64",
                                      "flush rank 1"));

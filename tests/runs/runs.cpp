@@ -8,6 +8,7 @@
 #include <sstream>
 #include <stdexcept>
 
+#include "plan/between_hosts.hpp"
 #include "plan/compile_rank.hpp"
 
 namespace peal::test {
@@ -57,7 +58,11 @@ std::pair<std::string, PlanSet> read_compiled(const std::string& line) {
     std::istringstream from(line);
     std::string name, order, spec;
     PlanSet set;
-    from >> name >> order >> set.nranks >> std::ws;
+    std::size_t hosts = 0;
+    from >> name >> order >> set.nranks >> hosts;
+    set.hosts.resize(hosts);
+    for (std::int64_t& host : set.hosts) from >> host;
+    from >> std::ws;
     std::getline(from, spec);
     set.collective = collective_of(spec, set.nranks);
     const bool is_open = reuse_of(set.collective->kind, set.collective->recipe) == Reuse::later;
@@ -122,7 +127,7 @@ std::vector<Plan> PlanSet::plans() const {
     for (int rank = 0; rank < nranks; ++rank) {
         plans.push_back(plan::compile_rank(*collective, rank, nranks));
     }
-    return plans;
+    return plan::between_hosts(std::move(plans), hosts);
 }
 
 Runs read_runs(const fs::path& directory) {

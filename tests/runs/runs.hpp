@@ -20,6 +20,7 @@ struct PlanSet {
     int nranks = 0;
     std::optional<Collective> collective;  // that they do
     std::string json;                      // empty: they are what the collective compiles to
+    std::vector<std::int64_t> hosts;       // and then runs between; empty: on one
     bool is_free = false;  // nobody has said that all return from a call before the next is made
 
     std::vector<Plan> plans() const;
