@@ -3,6 +3,7 @@
 #include <nlohmann/json.hpp>
 
 #include "cli/commands.hpp"
+#include "cli/proof_json.hpp"
 #include "cli/run.hpp"
 #include "cli/runner.hpp"
 #include "cli/table.hpp"
@@ -30,9 +31,7 @@ void print_result(const Target& target, const Collective& collective, const Proo
                                        {"golden", golden},
                                        {"proof", proof.word},
                                        {"seconds", outcome.seconds}};
-        if (!proof.result.empty()) json["proof_result"] = proof.result;
-        if (!proof.from.empty()) json["proof_from"] = proof.from;
-        if (!proof.order.empty()) json["memory_order"] = proof.order;
+        add_proof(json, proof);
         if (outcome.wrong) json["difference"] = *outcome.wrong;
         fmt::print("{}\n", json.dump(2));
         return;
@@ -47,6 +46,12 @@ void print_result(const Target& target, const Collective& collective, const Proo
 }
 
 }  // namespace
+
+void add_proof(nlohmann::ordered_json& json, const Proof& proof) {
+    if (!proof.result.empty()) json["proof_result"] = proof.result;
+    if (!proof.from.empty()) json["proof_from"] = proof.from;
+    if (!proof.order.empty()) json["memory_order"] = proof.order;
+}
 
 golden::RankWork compared_work(const Target& target, const Collective& collective,
                                const std::vector<Plan>& plans, const RunOptions& options) {

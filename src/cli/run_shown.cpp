@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "cli/commands.hpp"
+#include "cli/proof_json.hpp"
 #include "cli/run.hpp"
 #include "cli/runner.hpp"
 #include "cli/table.hpp"
@@ -65,9 +66,7 @@ void print_json(const Target& target, const Shown& shown, const Proof& proof,
     nlohmann::ordered_json json = {{"target", target.kernel},  {"ranks", target.nranks},
                                    {"calls", options.calls},   {"proof", proof.word},
                                    {"seconds", shown.seconds}, {"outputs", list}};
-    if (!proof.result.empty()) json["proof_result"] = proof.result;
-    if (!proof.from.empty()) json["proof_from"] = proof.from;
-    if (!proof.order.empty()) json["memory_order"] = proof.order;
+    add_proof(json, proof);
     fmt::print("{}\n", json.dump(2));
 }
 
