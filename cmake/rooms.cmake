@@ -75,6 +75,7 @@ if(PEAL_TESTS)
     add_library(test_support STATIC EXCLUDE_FROM_ALL ${PROJECT_SOURCE_DIR}/tests/support/patterns.cpp)
     target_include_directories(test_support PRIVATE ${PROJECT_SOURCE_DIR}/tests)
     target_link_libraries(test_support PRIVATE peal_options)
+    target_compile_options(test_support PRIVATE $<$<CONFIG:Release>:-Og>)
     if(PEAL_SANITIZE) # g++ 12 sees uninitialised values in std::regex under the sanitizers
         target_compile_options(test_support PRIVATE -Wno-maybe-uninitialized)
     endif()
