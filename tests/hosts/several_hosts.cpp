@@ -32,8 +32,6 @@ namespace {
 constexpr int kMostRanks = 16;
 constexpr std::chrono::seconds kTimeout{60};
 
-void doze() { std::this_thread::sleep_for(std::chrono::microseconds(200)); }
-
 // Memory that all ranks share, whatever their hosts: for the tests' own purposes.
 struct Table {
     std::atomic<int> arrived = 0, departed = 0;
@@ -88,7 +86,7 @@ private:
                     throw Error(Fault::wrong, fmt::format("rank {} died while connecting", rank));
                 }
             }
-            doze();
+            std::this_thread::sleep_for(std::chrono::microseconds(200));
         }
     }
 
@@ -147,7 +145,7 @@ void await(Table& table, const std::vector<pid_t>& ranks, std::vector<int>& stat
                     if (table.fates[rank].load() != Table::died) kill(ranks[rank], SIGKILL);
                 }
             }
-            doze();
+            std::this_thread::sleep_for(std::chrono::milliseconds(1));  // nobody waits for us
             continue;
         }
         ++ended;
