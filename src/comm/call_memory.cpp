@@ -8,6 +8,17 @@
 
 namespace peal::comm {
 
+CallMemory::CallMemory(const Members& members, PeerMemory& peers)
+    : members_(members),
+      memory_(members.memory),
+      peers_(peers),
+      turns_(memory_.room().ring_bytes, members.nranks(), memory_.room().slots),
+      bound_(Routine::kMostBuffers) {
+    for (std::uint64_t slot = 0; slot < memory_.room().slots; ++slot) {
+        slots_[slot] = {memory_.slot(slot), memory_.box(slot)};
+    }
+}
+
 // ---------------------------------------------------------------------------- turns
 
 // Before the first call that reaches private buffers, all come, all try, and all have tried: two
@@ -31,11 +42,11 @@ void CallMemory::own_next_lines(const Routine& routine, const CallPlace& place) 
     if (!spinning_pays(*members_.world)) return;
     const std::uint64_t slot = turns_.slot_of(place.turn.number + 1);
     const auto self = static_cast<std::uint64_t>(members_.rank);
-    const std::byte* cell = memory_.slot(slot) + self * kCacheLineBytes;
+    const std::byte* cell = slots_[slot].lines + self * kCacheLineBytes;
     const std::uint64_t block = routine.block_bytes;
-    const std::byte* box = memory_.box(slot) + self * block;
+    const std::byte* box = slots_[slot].box + self * block;
     for (int peer = 0; peer < members_.nranks(); ++peer) {
-        const std::uint64_t part = static_cast<std::uint64_t>(peer) * memory_.rank_stride();
+        const std::uint64_t part = static_cast<std::uint64_t>(peer) * rank_stride_;
         if (peer == members_.rank) continue;
         shm::own_soon(cell + part);
         for (std::uint64_t at = 0; at < block; at += kCacheLineBytes)
@@ -45,39 +56,24 @@ void CallMemory::own_next_lines(const Routine& routine, const CallPlace& place) 
 
 // ---------------------------------------------------------------------------- memory
 
-std::span<const engine::BoundBuffer> CallMemory::bind(const Request& request,
-                                                      const Routine& routine,
-                                                      const CallPlace& place) {
-    const Routine::Wiring& wiring = routine.wiring;
-    const std::uint64_t stride = memory_.rank_stride();
-    if (bound_.size() <= static_cast<std::size_t>(wiring.tiles)) bound_.resize(wiring.tiles + 1U);
-    for (std::size_t i = 0; i < wiring.arguments.size() && wiring.arguments[i] >= 0; ++i) {
-        at(wiring.arguments[i]) = {.base = request.arguments[i]};
-    }
-    if (wiring.data >= 0) {
-        engine::BoundBuffer& data = at(wiring.data);
-        data.base = data_of(request, routine, place);
-        data.rank_stride = stride;
-        if (routine.staging == Staging::window) data.rank_stride = request.window.rank_stride;
-        if (routine.staging == Staging::reach) data.rank_stride = 0;  // peers' parts are elsewhere
-    }
-    at(wiring.signal) = {memory_.slot(place.turn.slot) + kLinePayload + sizeof(CallHash), stride,
-                         generations_[place.turn.slot]};
-    at(wiring.tiles) = {.base = tiles_.data()};
-    return bound_;
+void CallMemory::bind_data(engine::BoundBuffer& data, const Request& request,
+                           const Routine& routine, const CallPlace& place) {
+    data = {data_of(request, routine, place), rank_stride_};
+    if (routine.staging == Staging::window) data.rank_stride = request.window.rank_stride;
+    if (routine.staging == Staging::reach) data.rank_stride = 0;  // peers' parts are elsewhere
 }
 
 std::span<const engine::BoundBuffer> CallMemory::bind(const KernelRequest& request) {
     bound_.assign(request.memory.begin(), request.memory.end());
     engine::add_unnamed_memory(*request.tape->plan, tiles_.data(), bound_);
-    return bound_;
+    const std::size_t bound = bound_.size();
+    if (bound < Routine::kMostBuffers) bound_.resize(Routine::kMostBuffers);
+    return {bound_.data(), bound};
 }
 
 std::byte* CallMemory::data_of(const Request& request, const Routine& routine,
                                const CallPlace& place) {
     switch (routine.staging) {
-        case Staging::line: return memory_.slot(place.piece);
-        case Staging::box: return memory_.box(place.piece);
         case Staging::ring:
             if (routine.fills_ring) {
                 first_touch(has_ring_, memory_.ring(0), memory_.room().ring_bytes);
@@ -88,7 +84,9 @@ std::byte* CallMemory::data_of(const Request& request, const Routine& routine,
             return memory_.bulk();
         case Staging::window: return request.window.base;
         case Staging::reach: return show_result(request, routine, place);
-        case Staging::none: break;
+        case Staging::none:
+        case Staging::line:
+        case Staging::box: break;  // bind() knows
     }
     return nullptr;
 }

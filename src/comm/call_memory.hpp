@@ -19,34 +19,32 @@ namespace peal::comm {
 
 class CallMemory {
 public:
-    CallMemory(const Members& members, PeerMemory& peers)
-        : members_(members),
-          memory_(members.memory),
-          peers_(peers),
-          turns_(members.memory.room().ring_bytes, members.nranks(), members.memory.room().slots) {}
+    CallMemory(const Members& members, PeerMemory& peers);
 
     // ---- turns. A call takes a place before it is bound, and gives it back when it is over.
 
     // Whether the ranks must meet before the call.
-    bool must_meet(const Routine& routine) {
+    [[gnu::always_inline]] bool must_meet(const Routine& routine) {
         return must_settle_reach(routine) || comm::must_meet(turns_, needs_of(routine));
     }
     // The same before a kernel of the user's.
     bool must_meet_for_kernel() { return comm::must_meet(turns_, {}); }
     // Whether it cannot be, since some rank does not get at private memory of another. All ranks
     // find the same.
-    bool is_out_of_reach(const Routine& routine) const {
+    [[gnu::always_inline]] bool is_out_of_reach(const Routine& routine) const {
         if (routine.staging != Staging::reach) [[likely]]
             return false;
         return reaching_ != Reaching::unknown &&
                memory_.head().out_of_reach.load(std::memory_order_relaxed) != 0;
     }
 
-    CallPlace take(const Routine& routine) { return place_call(turns_, needs_of(routine)); }
+    [[gnu::always_inline]] CallPlace take(const Routine& routine) {
+        return place_call(turns_, needs_of(routine));
+    }
     CallPlace take_for_kernel() { return place_call(turns_, {}); }
-    void give_back(const Routine& routine, const CallPlace& place) {
+    [[gnu::always_inline]] void give_back(const Routine& routine, const CallPlace& place) {
         engine::advance_generation(routine.plan, static_cast<std::size_t>(routine.wiring.signal),
-                                   generations_[place.turn.slot]);
+                                   slots_[place.turn.slot].generation);
         end_call(turns_, routine, place);
     }
 
@@ -55,9 +53,28 @@ public:
     // ---- memory. What is bound is good until the next call is.
 
     // False: the machine has not got as much.
-    bool reserve_tiles(std::uint64_t bytes) { return tiles_.size() >= bytes || grow_tiles(bytes); }
-    std::span<const engine::BoundBuffer> bind(const Request& request, const Routine& routine,
-                                              const CallPlace& place);
+    [[gnu::always_inline]] bool reserve_tiles(std::uint64_t bytes) {
+        return tiles_.size() >= bytes || grow_tiles(bytes);
+    }
+    [[gnu::always_inline]] std::span<const engine::BoundBuffer> bind(const Request& request,
+                                                                     const Routine& routine,
+                                                                     const CallPlace& place) {
+        const Routine::Wiring& wiring = routine.wiring;
+        const Slot& slot = slots_[place.turn.slot];
+        if (wiring.arguments[0] >= 0) at(wiring.arguments[0]) = {request.arguments[0]};
+        if (wiring.arguments[1] >= 0) at(wiring.arguments[1]) = {request.arguments[1]};
+        if (routine.staging == Staging::line || routine.staging == Staging::box) [[likely]] {
+            const Slot& piece = slots_[place.piece];
+            at(wiring.data) = {routine.staging == Staging::line ? piece.lines : piece.box,
+                               rank_stride_};
+        } else if (routine.staging != Staging::none) {
+            bind_data(at(wiring.data), request, routine, place);
+        }
+        at(wiring.signal) = {slot.lines + kLinePayload + sizeof(CallHash), rank_stride_,
+                             slot.generation};
+        at(wiring.tiles) = {tiles_.data()};
+        return bound_;
+    }
     std::span<const engine::BoundBuffer> bind(const KernelRequest& request);
 
     // Brings the lines here in which this rank rings others in the next turn, and what it will put
@@ -65,7 +82,7 @@ public:
     void own_next_lines(const Routine& routine, const CallPlace& place) const;
 
 private:
-    bool must_settle_reach(const Routine& routine) {
+    [[gnu::always_inline]] bool must_settle_reach(const Routine& routine) {
         if (routine.staging != Staging::reach || reaching_ == Reaching::settled) [[likely]]
             return false;
         return settle_reach();
@@ -74,6 +91,8 @@ private:
     engine::BoundBuffer& at(std::int16_t buffer) {
         return bound_[static_cast<std::size_t>(buffer)];
     }
+    void bind_data(engine::BoundBuffer& data, const Request& request, const Routine& routine,
+                   const CallPlace& place);
     std::byte* data_of(const Request& request, const Routine& routine, const CallPlace& place);
     void first_touch(bool& is_touched, std::byte* all, std::uint64_t bytes) const;
     std::byte* show_result(const Request& request, const Routine& routine, const CallPlace& place);
@@ -81,15 +100,22 @@ private:
 
     const Members& members_;
     const GroupMemory memory_;  // a copy: one step less to it
+    const std::uint64_t rank_stride_ = memory_.rank_stride();
     PeerMemory& peers_;
     Turns turns_;
-    std::array<std::int64_t, Turns::kMostSlots> generations_{};  // of the slots' signals
+    // Where the slots are, worked out once, and the generations of their signals.
+    struct Slot {
+        std::byte* lines = nullptr;
+        std::byte* box = nullptr;
+        std::int64_t generation = 0;
+    };
+    std::array<Slot, Turns::kMostSlots> slots_{};
     // Whether private memory is in reach: not yet asked, tried by this rank, known to all.
     enum class Reaching : std::uint8_t { unknown, tried, settled } reaching_ = Reaching::unknown;
     // Whether this rank has touched its part of the memory for staging. Many communicators never
     // stage anything.
     bool has_ring_ = false, has_bulk_ = false;
-    std::vector<engine::BoundBuffer> bound_;
+    std::vector<engine::BoundBuffer> bound_;  // room for those of any routine
     std::vector<std::byte> tiles_;
 };
 

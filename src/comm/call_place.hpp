@@ -24,15 +24,15 @@ struct MemoryNeeds {
     std::uint64_t ring_bytes = 0;
 };
 
-inline MemoryNeeds needs_of(const Routine& routine) {
+[[gnu::always_inline]] inline MemoryNeeds needs_of(const Routine& routine) {
     return {routine.staging, routine.ring_bytes};
 }
 
-inline bool must_meet(Turns& turns, const MemoryNeeds& needs) {
+[[gnu::always_inline]] inline bool must_meet(Turns& turns, const MemoryNeeds& needs) {
     return turns.must_meet(needs.ring_bytes);
 }
 
-inline CallPlace place_call(Turns& turns, const MemoryNeeds& needs) {
+[[gnu::always_inline]] inline CallPlace place_call(Turns& turns, const MemoryNeeds& needs) {
     CallPlace place{turns.take(needs.ring_bytes)};
     if (needs.staging == Staging::line || needs.staging == Staging::box) {
         place.piece = place.turn.slot;
@@ -43,7 +43,8 @@ inline CallPlace place_call(Turns& turns, const MemoryNeeds& needs) {
 }
 
 // Not of a kernel: who hears from whom in it is not known.
-inline void end_call(Turns& turns, const Routine& routine, const CallPlace& place) {
+[[gnu::always_inline]] inline void end_call(Turns& turns, const Routine& routine,
+                                            const CallPlace& place) {
     turns.over(place.turn.number, routine.sync, routine.shape.root);
 }
 

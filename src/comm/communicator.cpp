@@ -109,7 +109,8 @@ void Communicator::run(const Call& call, CallSite at) {
 
 Pending Communicator::start(const Call& call, CallSite at) {
     const comm::Use use(desk_->under_way());
-    return {collectives_of(desk_), desk_->collectives().start(desk_->group().request_of(call, at))};
+    const comm::Request& request = desk_->group().usual_request_of(call, at);
+    return {collectives_of(desk_), desk_->collectives().start(request)};
 }
 
 Pending::Pending(std::shared_ptr<comm::Queue> queue, std::uint64_t ticket)

@@ -45,12 +45,13 @@ public:
     // ---- what others may know of this rank
 
     // The call at hand. Release: pairs with called().
-    void log() const {
-        LogEntry& entry = log_.entries[call_.place.turn.number % CallLog::kEntries];
-        entry.call.store(call_.stamp.call, std::memory_order_relaxed);
-        entry.windows.store(call_.stamp.windows, std::memory_order_relaxed);
-        entry.site.store(call_.site, std::memory_order_relaxed);
-        entry.turns.store(call_.place.turn.number + 1, std::memory_order_release);
+    [[gnu::always_inline]] void log() const {
+        const CallAtHand& call = call_;
+        LogEntry& entry = log_.entries[call.place.turn.number % CallLog::kEntries];
+        entry.call.store(call.stamp.call, std::memory_order_relaxed);
+        entry.windows.store(call.stamp.windows, std::memory_order_relaxed);
+        entry.site.store(call.site, std::memory_order_relaxed);
+        entry.turns.store(call.place.turn.number + 1, std::memory_order_release);
     }
     // It makes no further call.
     void leave() const;
@@ -74,7 +75,7 @@ public:
     // ---- questions. All of these throw Error.
 
     // What broke the communicator, if anything has.
-    void require_usable() const {
+    [[gnu::always_inline]] void require_usable() const {
         const bool is_usable = !under_way_.broken && !has_failed() && world_.failed_rank() < 0;
         if (!is_usable) [[unlikely]]
             refuse();

@@ -58,11 +58,15 @@ public:
 
     Progress& progress() { return progress_; }
     FarPairs* far_pairs() { return far_pairs_.get(); }  // null: all are on one host
-    void run(const Call& call, CallSite at) {
+    [[gnu::always_inline]] void run(const Call& call, CallSite at) {
+        progress_.run(usual_request_of(call, at));
+    }
+    // The same request as request_of(), good until the next is asked for.
+    [[gnu::always_inline]] const Request& usual_request_of(const Call& call, CallSite at) {
         Remembered& last = remembered_[place_of(call)];
         if (!last.is_for(call) || last.at != at || !is_of_window(last.request, call)) [[unlikely]]
             remember(call, at, last);
-        progress_.run(last.request);
+        return last.request;
     }
 
     // Everybody comes, for a reason of the communicator's own that must be the same everywhere.
@@ -85,14 +89,14 @@ private:
     // same buffers; its reason is that a call which is found here is neither checked nor looked up.
     // (The table of routines behind it hands out a shared pointer, and an atomic increment waits
     // until the last ring has left this core.)
-    struct Remembered {
+    struct alignas(kCacheLineBytes) Remembered {
         Call call;
         Request request;
         CallSite at;
 
         // All but the window. A table of counts may have changed behind its address, so those that
         // were asked for are looked at.
-        bool is_for(const Call& other) const {
+        [[gnu::always_inline]] bool is_for(const Call& other) const {
             return request.routine != nullptr && call.input == other.input &&
                    call.output == other.output && call.input_count == other.input_count &&
                    call.output_count == other.output_count && call.element == other.element &&
@@ -104,7 +108,7 @@ private:
         }
     };
     static constexpr std::size_t kRemembered = 64;
-    static std::size_t place_of(const Call& call) {
+    [[gnu::always_inline]] static std::size_t place_of(const Call& call) {
         const void* data = call.window != nullptr ? call.window : call.output;
         const auto line = reinterpret_cast<std::uintptr_t>(data) / kCacheLineBytes;
         return (static_cast<std::size_t>(call.kind) + 17 * static_cast<std::size_t>(call.root) +
@@ -113,14 +117,14 @@ private:
     }
     // The request is for the window of the call, or neither has one. Another window may be behind
     // the same address, but no other of this communicator's has its number.
-    bool is_of_window(const Request& request, const Call& call) const {
+    [[gnu::always_inline]] bool is_of_window(const Request& request, const Call& call) const {
         const std::uint64_t number = request.window.number;
         if (call.window == nullptr) return number == 0;
         return number != 0 && number_of(*call.window) == number;
     }
     // 0: it is another communicator's.
     std::uint64_t number_of(const WindowMemory& window) const;
-    void remember(const Call& call, CallSite at, Remembered& last);
+    [[gnu::cold]] void remember(const Call& call, CallSite at, Remembered& last);
 
     const std::uint64_t extent_;
     std::uint64_t windows_ = 0;  // made so far
@@ -131,7 +135,8 @@ private:
     ToldDetails told_details_;
     std::unique_ptr<FarPairs> far_pairs_;
     UnderWay under_way_;
-    std::array<Remembered, kRemembered> remembered_;
+    // Elsewhere, so that one pointer leads to an entry.
+    const std::unique_ptr<Remembered[]> remembered_ = std::make_unique<Remembered[]>(kRemembered);
     Progress progress_;
 };
 

@@ -99,7 +99,7 @@ private:
     // The bits of its number in reverse.
     std::uint64_t place(std::uint64_t slot) const {
         static_assert(Turns::kMostSlots == 32);
-        constexpr std::array<std::uint8_t, 32> kPlaces = {
+        static constexpr std::array<std::uint8_t, 32> kPlaces = {
             0, 16, 8, 24, 4, 20, 12, 28, 2, 18, 10, 26, 6, 22, 14, 30,
             1, 17, 9, 25, 5, 21, 13, 29, 3, 19, 11, 27, 7, 23, 15, 31};
         return kPlaces[slot] * room_.slots / Turns::kMostSlots;

@@ -29,24 +29,6 @@ Progress::Progress(const Members& members, Routines& routines, UnderWay& under_w
 
 // ---------------------------------------------------------------------------- turns
 
-void Progress::begin(const Request& request) {
-    announce(request.stamp, request.site);
-    request_ = &request;
-    proceed();
-}
-
-// Begins the request, or a meeting that must come before.
-void Progress::proceed() {
-    const Routine& routine = usable(*request_->routine);
-    if (memory_.must_meet(routine)) {
-        call_.phase = Phase::meeting;
-        enter(*meeting_, *request_);
-    } else {
-        call_.phase = Phase::carrying;
-        enter(routine, *request_);
-    }
-}
-
 // For the same, where private memory is out of reach.
 const Routine& Progress::substitute_for(const Routine& wanted) {
     substitute_ = routines_.without_reach().find(wanted.shape);
@@ -54,7 +36,7 @@ const Routine& Progress::substitute_for(const Routine& wanted) {
 }
 
 // From here on an error names the call.
-void Progress::announce(const Stamp& stamp, std::uint32_t site) {
+inline void Progress::announce(const Stamp& stamp, std::uint32_t site) {
     note_begin();
     call_.phase = Phase::carrying;
     call_.routine = nullptr;  // the last one may be gone
@@ -67,24 +49,40 @@ void Progress::announce(const Stamp& stamp, std::uint32_t site) {
 }
 
 // The call was announced, and its turn has been taken.
-void Progress::enter_turn() {
+inline void Progress::enter_turn() {
     call_hash_ = hash_after(call_hash_, call_.stamp);
     diagnosis_.log();
 }
 
-void Progress::enter(const Routine& routine, const Request& request) {
-    reserve_tiles(engine::tile_room(routine.plan));
+inline void Progress::enter(const Routine& routine, const Request& request) {
+    reserve_tiles(routine.tile_bytes);
     call_.place = memory_.take(routine);
     enter_turn();
     call_.routine = &routine;
     call_.core.start(routine.tape, memory_.bind(request, routine, call_.place));
 }
 
-void Progress::meet(const Stamp& reason, std::uint32_t site) {
-    static const Request kNothing;
-    announce(reason, site);
-    enter(*meeting_, kNothing);
-    finish();
+// Begins the request, or a meeting that must come before.
+inline void Progress::begin_here(const Request& request) {
+    announce(request.stamp, request.site);
+    request_ = &request;
+    const Routine& routine = usable(*request.routine);
+    if (memory_.must_meet(routine)) [[unlikely]]
+        return enter_meeting(request);
+    enter(routine, request);
+}
+
+void Progress::enter_meeting(const Request& request) {
+    call_.phase = Phase::meeting;
+    enter(*meeting_, request);
+}
+
+// The ranks have met before the request at hand, and may have to once more.
+void Progress::proceed() {
+    const Routine& routine = usable(*request_->routine);
+    if (memory_.must_meet(routine)) return enter_meeting(*request_);
+    call_.phase = Phase::carrying;
+    enter(routine, *request_);
 }
 
 void Progress::fail_for_tiles(std::uint64_t bytes) {
@@ -298,11 +296,11 @@ bool Progress::has_come() {
     return !call_.core.is_blocked();
 }
 
-bool Progress::carry_on(Manner manner) {
+inline bool Progress::carry_on(Manner manner) {
     while (call_.phase != Phase::idle) {
         if (drive_call(manner) == engine::Driven::set_aside) return false;
         memory_.give_back(*call_.routine, call_.place);
-        if (call_.phase == Phase::meeting) {
+        if (call_.phase == Phase::meeting) [[unlikely]] {
             proceed();
         } else {
             note_end();
@@ -310,6 +308,23 @@ bool Progress::carry_on(Manner manner) {
         }
     }
     return true;
+}
+
+void Progress::begin(const Request& request) { begin_here(request); }
+bool Progress::go_on() { return carry_on(Manner::leaves); }
+bool Progress::poll() { return carry_on(Manner::polls); }
+void Progress::finish() { carry_on(Manner::waits); }
+
+void Progress::run(const Request& request) {
+    begin_here(request);
+    carry_on(Manner::waits);
+}
+
+void Progress::meet(const Stamp& reason, std::uint32_t site) {
+    static const Request kNothing;
+    announce(reason, site);
+    enter(*meeting_, kNothing);
+    finish();
 }
 
 // Most rings come at once; neither the clock nor anybody's failure is asked before that is over.

@@ -30,17 +30,14 @@ public:
     // The request at hand is there from now on.
     void moved(const Request& request) { request_ = &request; }
     // Goes as far as it can; true when the request is done. Never waits.
-    bool go_on() { return carry_on(Manner::leaves); }
+    bool go_on();
     // The same, for a rank that does so again and again instead of waiting: it asks what a rank
     // that waits asks. The time that it waits counts from the first time that it found the call
     // where it still stands.
-    bool poll() { return carry_on(Manner::polls); }
+    bool poll();
     // Returns when the request is done.
-    void finish() { carry_on(Manner::waits); }
-    void run(const Request& request) {
-        begin(request);
-        finish();
-    }
+    void finish();
+    void run(const Request& request);
 
     // Everybody comes, for a reason that must be the same everywhere.
     void meet(const Stamp& reason, std::uint32_t site);
@@ -51,7 +48,7 @@ public:
 
     // The routine, or where it reaches and that is known not to work, the one that is taken
     // instead.
-    const Routine& usable(const Routine& wanted) {
+    [[gnu::always_inline]] const Routine& usable(const Routine& wanted) {
         if (!memory_.is_out_of_reach(wanted)) [[likely]]
             return wanted;
         return substitute_for(wanted);
@@ -72,20 +69,25 @@ private:
     struct FarKernelSupplier;
     struct FarCallSupplier;
 
-    void announce(const Stamp& stamp, std::uint32_t site);
-    void proceed();
-    // Cold, or its loop would cost every call some registers.
+    // A short call is little else than its way to the engine. So all that every call comes by is
+    // one piece of code: `always_inline` here and below, since the linker may keep a copy of an
+    // inline function that comes from a file which is not compiled for speed. What few calls need
+    // is cold, or it would cost all of them some registers.
+    [[gnu::always_inline]] inline void announce(const Stamp& stamp, std::uint32_t site);
+    [[gnu::always_inline]] inline void begin_here(const Request& request);
+    [[gnu::always_inline]] inline void enter_turn();
+    [[gnu::always_inline]] inline void enter(const Routine& routine, const Request& request);
+    [[gnu::cold]] void proceed();
+    [[gnu::cold]] void enter_meeting(const Request& request);
     [[gnu::cold]] const Routine& substitute_for(const Routine& wanted);
-    void enter_turn();
-    void enter(const Routine& routine, const Request& request);
-    void reserve_tiles(std::uint64_t bytes) {
+    [[gnu::always_inline]] void reserve_tiles(std::uint64_t bytes) {
         if (!memory_.reserve_tiles(bytes)) [[unlikely]]
             fail_for_tiles(bytes);
     }
     [[noreturn]] void fail_for_tiles(std::uint64_t bytes);
     // What a rank does that cannot go on.
     enum class Manner : std::uint8_t { leaves, polls, waits };
-    bool carry_on(Manner manner);
+    [[gnu::always_inline]] inline bool carry_on(Manner manner);
     void note_begin() {
         if (logs_) [[unlikely]]
             began_ = Clock::now();

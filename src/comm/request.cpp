@@ -7,6 +7,8 @@
 // the way in which two buffers share memory are checked without a plan.
 #include <cstddef>
 #include <limits>
+#include <optional>
+#include <string>
 #include <string_view>
 
 #include <fmt/format.h>
@@ -96,27 +98,33 @@ std::byte* writable(const void* data) {
     return const_cast<std::byte*>(static_cast<const std::byte*>(data));  // `in` arguments are read
 }
 
-// The call's buffers, not the plan's: in place two of them are one there, and a call without data
-// has none.
-void check_buffer(const Call& call, std::string_view which, const void* data, std::uint64_t found,
-                  std::uint64_t expected) {
-    require_fit(fmt::format("{}: {}", name(call.kind), which), {data, found, call.element},
-                expected);
-}
-
-}  // namespace
-
-void require_fit(std::string_view what, const ConstMemory& found, std::uint64_t expected) {
+std::optional<engine::Misfit> misfit(const ConstMemory& found, std::uint64_t expected) {
     const std::uint64_t element_bytes = bytes_of(found.element);
     const Buffer wanted{.name = {}, .element = found.element, .bytes = expected * element_bytes};
     const engine::Offer offered{.kind = engine::Offer::Kind::argument,
                                 .data = found.data,
                                 .bytes = found.count * element_bytes,
                                 .element = found.element};
-    if (const auto wrong = engine::misfit(wanted, offered)) {
-        throw Error(Fault::usage,
-                    fmt::format("{}: expected {}, found {}", what, wrong->expected, wrong->found));
-    }
+    return engine::misfit(wanted, offered);
+}
+
+std::string text_of(std::string_view what, const engine::Misfit& wrong) {
+    return fmt::format("{}: expected {}, found {}", what, wrong.expected, wrong.found);
+}
+
+// The call's buffers, not the plan's: in place two of them are one there, and a call without data
+// has none.
+void check_buffer(const Call& call, std::string_view which, const void* data, std::uint64_t found,
+                  std::uint64_t expected) {
+    const auto wrong = misfit({data, found, call.element}, expected);
+    if (wrong) reject(call, text_of(which, *wrong));
+}
+
+}  // namespace
+
+void require_fit(std::string_view what, const ConstMemory& found, std::uint64_t expected) {
+    const auto wrong = misfit(found, expected);
+    if (wrong) throw Error(Fault::usage, text_of(what, *wrong));
 }
 
 Shape Group::shape_of(const Call& call) const {

@@ -202,6 +202,7 @@ std::unique_ptr<Routine> make_routine(const Shape& shape, const Table& table, in
                                                               : engine::Tape::Windows::shared,
                            engine::Tape::Cells::grow, far);
         routine->wiring = wiring_of(routine->plan);
+        routine->tile_bytes = engine::tile_room(routine->plan);
         return routine;
     }
     throw Error(Fault::usage,

@@ -45,9 +45,12 @@ struct Routine {
     SyncPattern sync = SyncPattern::all_from_all;
     std::uint64_t input_count = 0, output_count = 0;
     bool needs_input = true, needs_output = true;  // on this rank
+    std::uint64_t tile_bytes = 0;                  // of all lanes
     Plan plan;
     engine::Tape tape;
 
+    // Two arguments, data, signal and tiles.
+    static constexpr std::size_t kMostBuffers = 5;
     // The plan's buffers by their part; -1: there is none.
     struct Wiring {
         std::array<std::int16_t, 2> arguments = {-1, -1};

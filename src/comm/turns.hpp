@@ -54,14 +54,14 @@ public:
 
     // Whether the ranks must meet before a call that stages this many bytes (at most half of the
     // ring). A slot is kept back so that there is always room for the meeting.
-    bool must_meet(std::uint64_t bytes) {
+    [[gnu::always_inline]] bool must_meet(std::uint64_t bytes) {
         if (has_room(bytes)) [[likely]]
             return false;
         complete_ = std::max({complete_, earliest(heard_), earliest(was_heard_)});
         return !has_room(bytes);
     }
 
-    Turn take(std::uint64_t bytes) {
+    [[gnu::always_inline]] Turn take(std::uint64_t bytes) {
         const std::uint64_t begin = begin_of(bytes);
         const Turn turn{next_, slot_of(next_), bytes == 0 ? 0 : begin % ring_bytes_};
         begin_[turn.slot] = begin;
@@ -71,7 +71,7 @@ public:
     }
 
     // A turn is over. `root` counts where there is one.
-    void over(std::uint64_t turn, SyncPattern sync, int root) {
+    [[gnu::always_inline]] void over(std::uint64_t turn, SyncPattern sync, int root) {
         if (sync == SyncPattern::all_from_all) [[likely]] {
             complete_ = turn;
             have_met_ = true;
@@ -89,7 +89,7 @@ public:
     std::uint64_t slot_of(std::uint64_t turn) const { return turn & (slots_ - 1); }
 
 private:
-    bool has_room(std::uint64_t bytes) const {
+    [[gnu::always_inline]] bool has_room(std::uint64_t bytes) const {
         if (next_ - complete_ >= slots_ - 1) return false;
         if (bytes == 0) return true;
         const std::uint64_t oldest = complete_ == next_ ? head_ : begin_[slot_of(complete_)];
@@ -99,7 +99,7 @@ private:
         return *std::min_element(turns.begin(), turns.end());
     }
     // Where the next bytes begin, counted since the start; they do not wrap around.
-    std::uint64_t begin_of(std::uint64_t bytes) const {
+    [[gnu::always_inline]] std::uint64_t begin_of(std::uint64_t bytes) const {
         if (bytes == 0) return head_;  // most calls: a division is long
         const std::uint64_t at = head_ % ring_bytes_;
         return at + bytes <= ring_bytes_ ? head_ : head_ + (ring_bytes_ - at);

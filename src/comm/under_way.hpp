@@ -112,11 +112,11 @@ public:
         UnderWay& under_way_;
     };
 
-    explicit Use(UnderWay& under_way) : Use(Look(under_way)) {}
-    explicit Use(const Look& look) : under_way_(look.under_way_) {
+    [[gnu::always_inline]] explicit Use(UnderWay& under_way) : Use(Look(under_way)) {}
+    [[gnu::always_inline]] explicit Use(const Look& look) : under_way_(look.under_way_) {
         under_way_.user_.store(&self_, std::memory_order_relaxed);
     }
-    ~Use() {
+    [[gnu::always_inline]] ~Use() {
         const bool is_alone = under_way_.user_.load(std::memory_order_relaxed) == &self_;
         under_way_.user_.store(is_alone ? nullptr : &UnderWay::kSeveral, std::memory_order_relaxed);
     }

@@ -114,6 +114,16 @@ template <Supplier S>
     if (op.dst.is_far) supplier.put_far(dst, dst, op.bytes, op.group);
 }
 
+// The wait at hand cannot pass. False: the core goes on, with another lane or once the supplier has
+// waited.
+template <Supplier S>
+bool is_set_aside(Core& core, S& supplier) {
+    if (core.turn_to_lane() || supplier.wait(core)) return false;
+    // Another thread may go on with the core, and its fences order only its own stores.
+    core.finish_streams();
+    return true;
+}
+
 // Carries out the plan from where it stands. What suppliers and instructions throw goes through:
 // Error(wrong) when a signal overflows.
 template <Supplier S>
@@ -123,31 +133,43 @@ Driven drive(Core& core, S& supplier) {
             const Op& op = core.op();
             supplier.begins(core);
             switch (op.code) {
-                case Opcode::wait:
+                case Opcode::copy:
+                    core.copy(op);
+                    core.go_on();
+                    break;
+                case Opcode::reduce:
+                    core.reduce(op);
+                    core.go_on();
+                    break;
+                case Opcode::wait: {
+                    std::byte* const cell = core.address(op.dst);
+                    if (!core.can_pass(op, cell)) {
+                        if (is_set_aside(core, supplier)) return Driven::set_aside;
+                        continue;
+                    }
+                    supplier.heard(op, cell);
+                    core.go_on();
+                    break;
+                }
                 case Opcode::wait_flag:
                     if (!core.can_pass(op)) {
-                        if (core.turn_to_lane()) continue;
-                        if (supplier.wait(core)) continue;
-                        // Another thread may go on with the core, and its fences order only its own
-                        // stores.
-                        core.finish_streams();
-                        return Driven::set_aside;
+                        if (is_set_aside(core, supplier)) return Driven::set_aside;
+                        continue;
                     }
-                    if (op.code == Opcode::wait) {
-                        supplier.heard(op, core.address(op.dst));
-                    } else {
-                        core.carry_out(op);
-                    }
+                    core.carry_out(op);
                     core.go_on();
                     break;
                 case Opcode::notify_set:
                 case Opcode::notify_exchange:
-                case Opcode::notify_add:
-                    supplier.rings(core.address(op.dst));
-                    core.notify(op);
+                case Opcode::notify_add: {
+                    std::byte* const cell = core.address(op.dst);
+                    const std::int64_t value = core.value_of(op);
+                    supplier.rings(cell);
+                    core.notify(op, cell, value);
                     core.go_on();
                     supplier.rang(core);
                     break;
+                }
                 case Opcode::fetch:
                     supplier.fetch(core.address(op.dst), op.src.rank, op.src.offset, op.bytes);
                     core.go_on();

@@ -39,12 +39,15 @@ void add_unnamed_memory(const Plan& plan, std::byte* tiles, std::vector<BoundBuf
     }
 }
 
-void Core::carry_out_rest(const Op& op) {
+void Core::copy_more(const Op& op) {
+    has_streamed_ |= op.stores == kernels::Stores::bypass;
+    kernels::copy_bytes(address(op.dst), address(op.src), op.bytes, op.stores);
+}
+
+void Core::carry_out(const Op& op) {
     switch (op.code) {
-        case Opcode::copy:
-            kernels::copy_bytes(address(op.dst), address(op.src), op.bytes, op.stores);
-            has_streamed_ |= op.stores == kernels::Stores::bypass;
-            break;
+        case Opcode::copy: copy(op); break;
+        case Opcode::reduce: reduce(op); break;
         case Opcode::accumulate:
             kernels::accumulate(op.element, address(op.dst), address(op.src), op.count);
             break;
@@ -64,7 +67,10 @@ void Core::carry_out_rest(const Op& op) {
         }
         // This core carries out instructions in order, whatever pipe they name, so flags and
         // barriers order nothing that is not in order already. Only a flag that nobody set is felt.
-        case Opcode::set_flag: flags_.push_back(op.flag); break;
+        case Opcode::set_flag:
+            has_more_ = true;
+            flags_.push_back(op.flag);
+            break;
         case Opcode::wait_flag: std::erase(flags_, op.flag); break;
         case Opcode::nothing: break;
         default: assert(false);  // drive() does these
@@ -73,7 +79,7 @@ void Core::carry_out_rest(const Op& op) {
 
 bool Core::is_about_to_ring() const { return !is_done() && is_notify(op().code); }
 
-void Core::reduce(const Op& op) {
+void Core::reduce_otherwise(const Op& op) {
     const void* few[8];
     const void** sources = few;
     if (op.source_count > std::size(few)) {
@@ -107,10 +113,9 @@ std::span<const Address> Core::sources(const Op& op) const {
 // An add also hands on what the cell's earlier notifiers did, because a read-modify-write continues
 // their release sequences.
 template <class Integer>
-void Core::add(const Op& op, Integer value) {
-    expect_sum_of(
-        detail::atomic_at<Integer>(address(op.dst)).fetch_add(value, std::memory_order_seq_cst),
-        value);
+void Core::add(std::byte* cell, Integer value) {
+    expect_sum_of(detail::atomic_at<Integer>(cell).fetch_add(value, std::memory_order_seq_cst),
+                  value);
 }
 
 template <class Integer>
@@ -134,18 +139,18 @@ void Core::expect_fit(const Op& op, std::int64_t value) const {
 }
 
 template <class Integer>
-void Core::set(const Op& op, Integer value) {
+void Core::set(const Op& op, std::byte* cell, Integer value) {
     const bool grows = op.code == Opcode::notify_set;
-    detail::atomic_at<Integer>(address(op.dst))
-        .store(value, grows ? std::memory_order_release : std::memory_order_seq_cst);
+    detail::atomic_at<Integer>(cell).store(
+        value, grows ? std::memory_order_release : std::memory_order_seq_cst);
 }
 
-void Core::ring_otherwise(const Op& op, std::int64_t value) {
+void Core::ring_otherwise(const Op& op, std::byte* cell, std::int64_t value) {
     const bool adds = op.code == Opcode::notify_add;
-    if (op.element == Element::i64) return adds ? add(op, value) : set(op, value);
+    if (op.element == Element::i64) return adds ? add(cell, value) : set(op, cell, value);
     expect_fit(op, value);
     const auto narrow = static_cast<std::int32_t>(value);
-    adds ? add(op, narrow) : set(op, narrow);
+    adds ? add(cell, narrow) : set(op, cell, narrow);
 }
 
 // Stores that bypass the caches are not ordered by a release; this makes them so.
@@ -175,14 +180,21 @@ void Core::start(const Tape& tape, std::span<const BoundBuffer> memory, std::siz
     memory_ = memory.data();
     next_ = tape.ops.data() + tape.plan->lane_begin(lane);
     end_ = tape.ops.data() + tape.plan->lane_end(lane);
+    has_more_ = true;
     flags_.clear();
     lane_ = lane;
     aside_.clear();
 }
 
-// Those without instructions are done.
+// The last plan may have ended, or been left, in another lane, with others aside and flags set.
+// Lanes without instructions are done.
 void Core::start_lanes() {
     const Plan& plan = *tape_->plan;
+    has_more_ = tape_->has_lanes;
+    flags_.clear();
+    lane_ = 0;
+    aside_.clear();
+    if (!has_more_) return;
     for (std::size_t lane = plan.lane_count(); lane-- > 1;) {
         const Op* const begin = tape_->ops.data() + plan.lane_begin(lane);
         const Op* const end = tape_->ops.data() + plan.lane_end(lane);

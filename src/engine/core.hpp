@@ -56,10 +56,7 @@ public:
         memory_ = memory.data();
         next_ = tape.ops.data();
         end_ = std::to_address(tape.ops.end());
-        flags_.clear();
-        lane_ = 0;  // the last plan may have ended, or been left, in another lane
-        aside_.clear();
-        if (!tape.plan->lanes.empty()) [[unlikely]]
+        if (has_more_ || tape.has_lanes) [[unlikely]]
             start_lanes();
     }
     // Begins one lane of it.
@@ -79,25 +76,28 @@ public:
         return aside_.empty() || is_blocked_aside();
     }
     bool can_pass(const Op& op) const {
-        if (op.code == Opcode::wait) return compares(seen(op), op.compare, value_of(op));
+        if (op.code == Opcode::wait) return can_pass(op, address(op.dst));
         return op.code != Opcode::wait_flag || is_set(op);
     }
-    // Changes the cell. Throws Error(wrong) when it overflows.
-    void notify(const Op& op);
+    // The same for a wait whose cell is known.
+    bool can_pass(const Op& wait, std::byte* cell) const;
+    // Changes the cell to, or by, the value. Throws Error(wrong) when it overflows.
+    void notify(const Op& op, std::byte* cell, std::int64_t value);
     // For who changes it otherwise: throws Error(wrong) when the value, or what an add of it left,
     // does not fit in the cell.
     void expect_fit(const Op& op, std::int64_t value) const;
     void expect_sum(const Op& op, std::int64_t before, std::int64_t value) const;
     // Anything but waits for signals, notifies and copies to and from peers out of reach.
-    void carry_out(const Op& op) {
-        if (op.code == Opcode::copy && op.bytes <= kernels::kFewBytes) {
+    void carry_out(const Op& op);
+    // Two of these, for who knows that it is one.
+    [[gnu::always_inline]] void copy(const Op& op) {
+        if (op.bytes <= kernels::kFewBytes) {
             kernels::copy_few(address(op.dst), address(op.src), op.bytes);
-        } else if (op.code == Opcode::reduce) {
-            reduce(op);
         } else {
-            carry_out_rest(op);
+            copy_more(op);
         }
     }
+    void reduce(const Op& op);
     void go_on() { ++next_; }
     // Whether something was stored that no store of this thread is ordered after.
     bool is_streaming() const { return has_streamed_; }
@@ -110,7 +110,7 @@ public:
     // ---- for who waits
 
     // Looks at the wait at hand until it can pass, at most `times`, with a pause after each look.
-    // At 64-bit cells, that is: at anything else, and at several lanes, once.
+    // At a plain wait, that is: at anything else, and at several lanes, once.
     template <class Pause>
     bool look(int times, Pause&& pause) const;
     // Whether a wait on such a cell, from here to the next notify, cannot pass yet.
@@ -148,6 +148,7 @@ public:
     std::int64_t value_of(const Op& op) const;
 
 private:
+    static std::int64_t seen_at(std::byte* cell, Element element);
     // A lane that is set aside, and not done.
     struct Lane {
         std::size_t number = 0;
@@ -165,15 +166,15 @@ private:
     std::size_t position_of(const Op* op) const {
         return static_cast<std::size_t>(op - tape_->ops.data());
     }
-    void carry_out_rest(const Op& op);
-    void reduce(const Op& op);
+    void copy_more(const Op& op);
+    void reduce_otherwise(const Op& op);
     bool is_set(const Op& op) const { return is_among(flags_, op); }
     static bool is_among(const std::vector<SetFlag>& flags, const Op& op);
-    void ring_otherwise(const Op& op, std::int64_t value);
+    void ring_otherwise(const Op& op, std::byte* cell, std::int64_t value);
     template <class Integer>
-    void add(const Op& op, Integer value);
+    void add(std::byte* cell, Integer value);
     template <class Integer>
-    void set(const Op& op, Integer value);
+    void set(const Op& op, std::byte* cell, Integer value);
     template <class Integer>
     void expect_sum_of(Integer before, Integer value) const;
     void fence_streams();
@@ -185,7 +186,8 @@ private:
     const Op* next_ = nullptr;
     const Op* end_ = nullptr;
     bool has_streamed_ = false;
-    std::vector<SetFlag> flags_;        // that are set
+    bool has_more_ = false;       // than one lane without flags: what follows here may be in use
+    std::vector<SetFlag> flags_;  // that are set
     std::vector<const void*> sources_;  // of the reduce at hand, if they are many
     std::size_t lane_ = 0;
     std::vector<Lane> aside_;
@@ -193,43 +195,57 @@ private:
 
 // A rank that waits looks here again and again, and a short call is little else: these are inline.
 
-inline std::int64_t Core::value_of(const Op& op) const {
-    const auto value = plan::value_in(op.value, memory_[op.dst.buffer].generation);
-    if (!value) [[unlikely]]
+[[gnu::always_inline]] inline std::int64_t Core::value_of(const Op& op) const {
+    std::int64_t value = 0;
+    if (!plan::find_value(op.value, memory_[op.dst.buffer].generation, value)) [[unlikely]]
         throw_value_overflow();
-    return *value;
+    return value;
 }
 
 // Pairs with the release in notify(), whose value this is. Sequentially consistent for the sake of
 // tapes whose notifies are; that costs no more than acquire.
-inline std::int64_t Core::seen(const Op& op) const {
-    std::byte* cell = address(op.dst);
-    return op.element == Element::i64
+[[gnu::always_inline]] inline std::int64_t Core::seen_at(std::byte* cell, Element element) {
+    return element == Element::i64
                ? detail::atomic_at<std::int64_t>(cell).load(std::memory_order_seq_cst)
                : detail::atomic_at<std::int32_t>(cell).load(std::memory_order_seq_cst);
+}
+inline std::int64_t Core::seen(const Op& op) const { return seen_at(address(op.dst), op.element); }
+
+[[gnu::always_inline]] inline bool Core::can_pass(const Op& wait, std::byte* cell) const {
+    const std::int64_t value = value_of(wait);
+    if (wait.is_plain) [[likely]]
+        return seen_at(cell, Element::i64) >= value;
+    return compares(seen_at(cell, wait.element), wait.compare, value);
 }
 
 // Release: pairs with the acquire in seen(). Whoever sees the new value sees all that this rank did
 // before.
-inline void Core::notify(const Op& op) {
+[[gnu::always_inline]] inline void Core::notify(const Op& op, std::byte* cell, std::int64_t value) {
     finish_streams();
-    const std::int64_t value = value_of(op);
-    if (op.code == Opcode::notify_set && op.element == Element::i64) [[likely]] {
-        detail::atomic_at<std::int64_t>(address(op.dst)).store(value, std::memory_order_release);
+    if (op.is_plain) [[likely]] {
+        detail::atomic_at<std::int64_t>(cell).store(value, std::memory_order_release);
     } else {
-        ring_otherwise(op, value);
+        ring_otherwise(op, cell, value);
     }
+}
+
+// Of two sources are those of two ranks.
+[[gnu::always_inline]] inline void Core::reduce(const Op& op) {
+    if (op.fold == nullptr || op.source_count != 2) [[unlikely]]
+        return reduce_otherwise(op);
+    const Address* const places = tape_->sources.data() + op.first_source;
+    const void* const sources[] = {address(places[0]), address(places[1])};
+    op.fold(address(op.dst), sources, std::size(sources), op.bytes);
 }
 
 template <class Pause>
 bool Core::look(int times, Pause&& pause) const {
-    const bool is_simple = op().code == Opcode::wait && op().element == Element::i64;
-    if (!is_simple || !aside_.empty()) return !is_blocked();
+    const bool is_plain = op().code == Opcode::wait && op().is_plain;
+    if (!is_plain || !aside_.empty()) return !is_blocked();
     const auto cell = detail::atomic_at<std::int64_t>(address(op().dst));
-    const Compare compare = op().compare;
     const std::int64_t value = value_of(op());
     for (int i = 0; i < times; ++i) {
-        if (compares(cell.load(std::memory_order_seq_cst), compare, value)) return true;
+        if (cell.load(std::memory_order_seq_cst) >= value) return true;
         pause(i);
     }
     return false;

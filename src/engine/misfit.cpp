@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <utility>
+
 #include <fmt/format.h>
 
 #include "engine/binding.hpp"
@@ -37,14 +39,16 @@ std::string symmetric_text(const Offer& offer) {
 
 std::optional<Misfit> argument_misfit(const Buffer& buffer, const Offer& offer, bool is_written) {
     const bool is_typed = offer.element.has_value();
-    const std::string expected =
-        data_text(is_typed ? std::optional(buffer.element) : std::nullopt, buffer.bytes);
-    if (offer.kind == Offer::Kind::nothing) return Misfit{expected, "nothing"};
+    const auto instead_of_data = [&](std::string found) {
+        const auto element = is_typed ? std::optional(buffer.element) : std::nullopt;
+        return Misfit{data_text(element, buffer.bytes), std::move(found)};
+    };
+    if (offer.kind == Offer::Kind::nothing) return instead_of_data("nothing");
     if (offer.kind != Offer::Kind::argument) return Misfit{"private memory", text_of(offer)};
     const bool fits = is_typed ? *offer.element == buffer.element && offer.bytes == buffer.bytes
                                : offer.bytes >= buffer.bytes;
-    if (!fits) return Misfit{expected, text_of(offer)};
-    if (buffer.bytes > 0 && offer.data == nullptr) return Misfit{expected, "a null pointer"};
+    if (!fits) return instead_of_data(text_of(offer));
+    if (buffer.bytes > 0 && offer.data == nullptr) return instead_of_data("a null pointer");
     const std::uint64_t alignment = is_typed && buffer.bytes > 0 ? bytes_of(buffer.element) : 1;
     if (reinterpret_cast<std::uintptr_t>(offer.data) % alignment != 0) {
         return Misfit{fmt::format("memory that is aligned to {} bytes, the size of {}", alignment,

@@ -103,6 +103,7 @@ public:
         op.element = reduce.element;
         op.count = op.bytes / bytes_of(reduce.element);
         op.reduce = reduce.op;
+        op.fold = kernels::fold_for(reduce.element, reduce.op, op.bytes, op.stores);
         op.first_source = static_cast<std::uint32_t>(tape_.sources.size());
         op.source_count = static_cast<std::uint32_t>(reduce.src.size());
         for (const Range& source : reduce.src) tape_.sources.push_back(place(source));
@@ -134,11 +135,14 @@ public:
     Op operator()(const Notify& notify) const {
         const bool sets = notify.op == NotifyOp::set;
         const Opcode set = grows_ ? Opcode::notify_set : Opcode::notify_exchange;
-        return signal(sets ? set : Opcode::notify_add, notify.cell, notify.value);
+        Op op = signal(sets ? set : Opcode::notify_add, notify.cell, notify.value);
+        op.is_plain = op.code == Opcode::notify_set && op.element == Element::i64;
+        return op;
     }
     Op operator()(const Wait& wait) const {
         Op op = signal(Opcode::wait, wait.cell, wait.value);
         op.compare = wait.compare;
+        op.is_plain = op.compare == Compare::ge && op.element == Element::i64;
         return op;
     }
     Op operator()(const SetFlag& flag) const { return pipe(Opcode::set_flag, flag); }
@@ -278,7 +282,9 @@ void Tape::read(const Plan& from, Windows windows, Cells cells, const plan::Far&
     const bool has_far = std::find(far.begin(), far.end(), true) != far.end();
     assert(!has_far || windows == Windows::shared);
     plan = &from;
+    has_lanes = !from.lanes.empty();
     ops.clear();
+    ops.reserve(from.instructions.size());
     sources.clear();
     Decoder decode(from, *this, windows, cells, far);
     for (std::size_t lane = 0; lane < from.lane_count(); ++lane) {

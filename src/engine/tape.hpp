@@ -59,6 +59,8 @@ struct Op {
     MapOp map = MapOp::fill;
     Compare compare = Compare::ge;
     kernels::Stores stores = kernels::Stores::cached;
+    // A wait for a cell of 64 bits to reach a value, or a notify_set of one: nearly all are.
+    bool is_plain = false;
     Address dst;  // also the cell
     Address src;  // of what has one source
     std::uint64_t bytes = 0;
@@ -67,8 +69,9 @@ struct Op {
     Value value;                     // notify and wait
     std::uint32_t first_source = 0;  // reduce: in Tape::sources
     std::uint32_t source_count = 0;
-    SetFlag flag;             // also what a wait_flag waits for
-    std::uint16_t group = 0;  // far, far_fence: of deferred work
+    kernels::Fold fold = nullptr;  // reduce: if there is one
+    SetFlag flag;                  // also what a wait_flag waits for
+    std::uint16_t group = 0;       // far, far_fence: of deferred work
 };
 
 struct Tape {
@@ -94,6 +97,7 @@ struct Tape {
               const plan::Far& far = {});
 
     const Plan* plan = nullptr;
+    bool has_lanes = false;
     std::vector<Op> ops;
     std::vector<Address> sources;
 };

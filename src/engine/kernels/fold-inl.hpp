@@ -93,8 +93,10 @@ HWY_INLINE void FoldBlock(std::uint8_t* dst, const Sources& sources, std::size_t
 }
 
 template <class Lanes, class Op>
-void Fold(std::uint8_t* dst, const Sources& sources, std::size_t bytes) {
+void FoldAll(void* to, const void* const* from, std::size_t n, std::size_t bytes) {
     const typename Lanes::D d;
+    const Sources sources{from, n};
+    auto* const dst = static_cast<std::uint8_t*>(to);
     const std::size_t step = Lanes::Bytes();
     std::size_t offset = 0;
     for (; offset + 4 * step <= bytes; offset += 4 * step) {
@@ -111,21 +113,22 @@ void Fold(std::uint8_t* dst, const Sources& sources, std::size_t bytes) {
 }
 
 template <class Op>
-void FoldElements(Element element, std::uint8_t* dst, const Sources& sources, std::size_t bytes) {
+Fold FoldOfElements(Element element) {
     switch (element) {
-        case Element::f16: return Fold<F16Lanes, Op>(dst, sources, bytes);
-        case Element::bf16: return Fold<Bf16Lanes, Op>(dst, sources, bytes);
-        case Element::f32: return Fold<PlainLanes<float>, Op>(dst, sources, bytes);
-        case Element::f64: return Fold<PlainLanes<double>, Op>(dst, sources, bytes);
-        case Element::i8: return Fold<PlainLanes<std::int8_t>, Op>(dst, sources, bytes);
-        case Element::i16: return Fold<PlainLanes<std::int16_t>, Op>(dst, sources, bytes);
-        case Element::i32: return Fold<PlainLanes<std::int32_t>, Op>(dst, sources, bytes);
-        case Element::i64: return Fold<PlainLanes<std::int64_t>, Op>(dst, sources, bytes);
-        case Element::u8: return Fold<PlainLanes<std::uint8_t>, Op>(dst, sources, bytes);
-        case Element::u16: return Fold<PlainLanes<std::uint16_t>, Op>(dst, sources, bytes);
-        case Element::u32: return Fold<PlainLanes<std::uint32_t>, Op>(dst, sources, bytes);
-        case Element::u64: return Fold<PlainLanes<std::uint64_t>, Op>(dst, sources, bytes);
+        case Element::f16: return FoldAll<F16Lanes, Op>;
+        case Element::bf16: return FoldAll<Bf16Lanes, Op>;
+        case Element::f32: return FoldAll<PlainLanes<float>, Op>;
+        case Element::f64: return FoldAll<PlainLanes<double>, Op>;
+        case Element::i8: return FoldAll<PlainLanes<std::int8_t>, Op>;
+        case Element::i16: return FoldAll<PlainLanes<std::int16_t>, Op>;
+        case Element::i32: return FoldAll<PlainLanes<std::int32_t>, Op>;
+        case Element::i64: return FoldAll<PlainLanes<std::int64_t>, Op>;
+        case Element::u8: return FoldAll<PlainLanes<std::uint8_t>, Op>;
+        case Element::u16: return FoldAll<PlainLanes<std::uint16_t>, Op>;
+        case Element::u32: return FoldAll<PlainLanes<std::uint32_t>, Op>;
+        case Element::u64: return FoldAll<PlainLanes<std::uint64_t>, Op>;
     }
+    return nullptr;
 }
 
 // Four vectors at a time from `offset` on; returns where it ended, less than four from the end.

@@ -30,10 +30,7 @@ namespace peal::engine::kernels::HWY_NAMESPACE {
 #if HWY_TARGET == HWY_SCALAR
 
 // Without vectors there is nothing to gain over the oracle.
-void Reduce(Element element, ReduceOp op, void* dst, std::span<const void* const> sources,
-            std::size_t count) {
-    scalar::reduce(element, op, dst, sources, count);
-}
+Fold FoldOf(Element /*element*/, ReduceOp /*op*/) { return nullptr; }
 void Map(MapOp op, Element element, double scalar, void* dst, const void* src, std::size_t count) {
     scalar::map(op, element, scalar, dst, src, count);
 }
@@ -49,17 +46,14 @@ void StreamBytes(std::uint8_t* dst, const std::uint8_t* src, std::size_t bytes) 
 
 #else
 
-void Reduce(Element element, ReduceOp op, void* dst, std::span<const void* const> sources,
-            std::size_t count) {
-    auto* to = static_cast<std::uint8_t*>(dst);
-    const Sources from{sources.data(), sources.size()};
-    const std::size_t bytes = count * bytes_of(element);
+Fold FoldOf(Element element, ReduceOp op) {
     switch (op) {
-        case ReduceOp::sum: return FoldElements<Sum>(element, to, from, bytes);
-        case ReduceOp::prod: return FoldElements<Prod>(element, to, from, bytes);
-        case ReduceOp::max: return FoldElements<Max>(element, to, from, bytes);
-        case ReduceOp::min: return FoldElements<Min>(element, to, from, bytes);
+        case ReduceOp::sum: return FoldOfElements<Sum>(element);
+        case ReduceOp::prod: return FoldOfElements<Prod>(element);
+        case ReduceOp::max: return FoldOfElements<Max>(element);
+        case ReduceOp::min: return FoldOfElements<Min>(element);
     }
+    return nullptr;
 }
 
 void Map(MapOp op, Element element, double scalar, void* dst, const void* src, std::size_t count) {
@@ -118,7 +112,7 @@ HWY_AFTER_NAMESPACE();
 
 namespace peal::engine::kernels {
 
-HWY_EXPORT(Reduce);
+HWY_EXPORT(FoldOf);
 HWY_EXPORT(Map);
 HWY_EXPORT(Convert);
 HWY_EXPORT(CopyBytes);
@@ -140,25 +134,28 @@ bool is_for_string(std::size_t bytes, Stores stores) {
 // So few are done sooner one by one than by filling a vector with them.
 constexpr std::size_t kFewElements = 4;
 
-template <class Codec>
-void add_few(void* dst, std::span<const void* const> sources, std::size_t count) {
-    for (std::size_t i = 0; i < count; ++i) {
+template <class T>
+void add_few(void* dst, const void* const* sources, std::size_t n, std::size_t bytes) {
+    using Codec = scalar::Plain<T>;
+    for (std::size_t i = 0; i < bytes / sizeof(T); ++i) {
         auto sum = scalar::load<Codec>(sources[0], i);
-        for (const void* source : sources.subspan(1)) sum += scalar::load<Codec>(source, i);
+        for (std::size_t s = 1; s < n; ++s) sum += scalar::load<Codec>(sources[s], i);
         scalar::store<Codec>(dst, i, sum);
     }
 }
 
-// Most are sums of floats.
-void reduce_few(Element element, ReduceOp op, void* dst, std::span<const void* const> sources,
-                std::size_t count) {
-    if (op == ReduceOp::sum && element == Element::f32) {
-        return add_few<scalar::Plain<float>>(dst, sources, count);
+// Most are sums. Those of integers wrap, so their sign makes no difference.
+Fold fold_of_few(Element element, ReduceOp op) {
+    if (op != ReduceOp::sum) return nullptr;
+    switch (element) {
+        case Element::f32: return add_few<float>;
+        case Element::f64: return add_few<double>;
+        case Element::i32:
+        case Element::u32: return add_few<std::uint32_t>;
+        case Element::i64:
+        case Element::u64: return add_few<std::uint64_t>;
+        default: return nullptr;
     }
-    if (op == ReduceOp::sum && element == Element::f64) {
-        return add_few<scalar::Plain<double>>(dst, sources, count);
-    }
-    scalar::reduce(element, op, dst, sources, count);
 }
 
 // Piece by piece through a buffer that stays in the nearest cache: the folds need to know one way
@@ -173,7 +170,7 @@ void reduce_streaming(Element element, ReduceOp op, void* dst, std::span<const v
     for (std::size_t left = count; left > 0;) {
         const std::size_t now = std::min(left, kPieceBytes / element_bytes);
         const std::size_t bytes = now * element_bytes;
-        HWY_DYNAMIC_DISPATCH(Reduce)(element, op, piece, from, now);
+        reduce(element, op, piece, from, now);
         stream_bytes(to, piece, bytes);
         for (const void*& source : from) source = static_cast<const std::byte*>(source) + bytes;
         to += bytes;
@@ -183,17 +180,8 @@ void reduce_streaming(Element element, ReduceOp op, void* dst, std::span<const v
 
 }  // namespace
 
-// The C library copies longer pieces with string instructions, or past the caches, on every
-// processor; on most both are slow where the destination's lines are in another core's cache, which
-// is where they are here.
-void copy_bytes(void* dst, const void* src, std::size_t bytes, Stores stores) {
-    constexpr std::size_t kShortCopy = 512;
-    if (bytes == 0) return;
+void detail::copy_long(void* dst, const void* src, std::size_t bytes, Stores stores) {
     if (stores == Stores::bypass) return stream_bytes(dst, src, bytes);
-    if (bytes <= kShortCopy) {
-        std::memcpy(dst, src, bytes);
-        return;
-    }
     if (is_for_string(bytes, stores)) return copy_string(dst, src, bytes);
     HWY_DYNAMIC_DISPATCH(CopyBytes)
     (static_cast<std::uint8_t*>(dst), static_cast<const std::uint8_t*>(src), bytes);
@@ -204,8 +192,16 @@ void reduce(Element element, ReduceOp op, void* dst, std::span<const void* const
     assert(!sources.empty());
     if (count == 0) return;
     if (stores == Stores::bypass) return reduce_streaming(element, op, dst, sources, count);
-    if (count <= kFewElements) return reduce_few(element, op, dst, sources, count);
-    HWY_DYNAMIC_DISPATCH(Reduce)(element, op, dst, sources, count);
+    const std::size_t bytes = count * bytes_of(element);
+    const Fold fold = fold_for(element, op, bytes, stores);
+    if (fold == nullptr) return scalar::reduce(element, op, dst, sources, count);
+    fold(dst, sources.data(), sources.size(), bytes);
+}
+
+Fold fold_for(Element element, ReduceOp op, std::size_t bytes, Stores stores) {
+    if (stores == Stores::bypass) return nullptr;
+    const bool is_few = bytes <= kFewElements * bytes_of(element);
+    return is_few ? fold_of_few(element, op) : HWY_DYNAMIC_DISPATCH(FoldOf)(element, op);
 }
 
 void fence_streams() { hwy::FlushStream(); }

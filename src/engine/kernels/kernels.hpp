@@ -40,12 +40,18 @@ inline constexpr std::size_t kFewBytes = 32;
 inline void copy_few(void* dst, const void* src, std::size_t bytes);
 
 // The ranges do not overlap.
-void copy_bytes(void* dst, const void* src, std::size_t bytes, Stores stores = Stores::cached);
+inline void copy_bytes(void* dst, const void* src, std::size_t bytes,
+                       Stores stores = Stores::cached);
 
 // dst[i] = sources[0][i] op sources[1][i] op ..., a left fold in one pass. At least one source; dst
 // may equal any of them, but does not overlap one in part.
 void reduce(Element element, ReduceOp op, void* dst, std::span<const void* const> sources,
             std::size_t count, Stores stores = Stores::cached);
+
+// The same for one element type, operation and size, chosen once: of `n` sources, as many bytes of
+// each. Null: there is none, and reduce() does it.
+using Fold = void (*)(void* dst, const void* const* sources, std::size_t n, std::size_t bytes);
+Fold fold_for(Element element, ReduceOp op, std::size_t bytes, Stores stores);
 
 // Orders the stores that bypassed the caches before every later store.
 void fence_streams();
@@ -68,6 +74,8 @@ void map(MapOp op, Element element, double scalar, void* dst, const void* src, s
 
 namespace detail {
 
+void copy_long(void* dst, const void* src, std::size_t bytes, Stores stores);
+
 // The first and the last kPiece of at least as many; they may overlap.
 template <std::size_t kPiece>
 inline void copy_ends(void* dst, const void* src, std::size_t bytes) {
@@ -79,6 +87,18 @@ inline void copy_ends(void* dst, const void* src, std::size_t bytes) {
 }
 
 }  // namespace detail
+
+// The C library copies longer pieces with string instructions, or past the caches, on every
+// processor; on most both are slow where the destination's lines are in another core's cache, which
+// is where they are here.
+inline void copy_bytes(void* dst, const void* src, std::size_t bytes, Stores stores) {
+    constexpr std::size_t kShortCopy = 512;
+    if (bytes > kShortCopy || stores == Stores::bypass) {
+        detail::copy_long(dst, src, bytes, stores);
+    } else if (bytes > 0) {
+        std::memcpy(dst, src, bytes);
+    }
+}
 
 inline void copy_few(void* dst, const void* src, std::size_t bytes) {
     if (bytes >= 16) return detail::copy_ends<16>(dst, src, bytes);
