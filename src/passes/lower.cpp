@@ -9,10 +9,10 @@ namespace passes {
 
 const std::vector<Pass>& pipeline() {
     static const std::vector<Pass> passes = {
-        {"InlineCalls", inline_calls},
-        {"ConvertTensorToTileOps", convert_tensor_to_tile_ops},
-        {"LowerCompositeOps", lower_composite_ops},
-        {"Simplify", simplify},
+        {"InlineCalls", inline_calls, true},
+        {"ConvertTensorToTileOps", convert_tensor_to_tile_ops, true},
+        {"LowerCompositeOps", lower_composite_ops, true},
+        {"Simplify", simplify, false},
     };
     return passes;
 }
@@ -25,7 +25,9 @@ ir::Program apply(const Pass& pass, const ir::Program& program) {
 
 ir::Program lower_unverified(const ir::Program& program) {
     ir::Program result = program;
-    for (const Pass& pass : pipeline()) result = pass.run(result);
+    for (const Pass& pass : pipeline()) {
+        if (pass.changes_plans) result = pass.run(result);
+    }
     return result;
 }
 

@@ -12,6 +12,7 @@ namespace peal::passes {
 struct Pass {
     std::string_view name;
     ir::Program (*run)(const ir::Program& program);
+    bool changes_plans;  // false: the plans of the program are the same without it
 };
 
 // What lower() does, in order.
@@ -20,8 +21,9 @@ const std::vector<Pass>& pipeline();
 // The program after one pass, which the verifier has looked at.
 ir::Program apply(const Pass& pass, const ir::Program& program);
 
-// As lower(), of one of our own programs: the verifier does not look. Every one of them goes
-// through lower() as well, when plans of all ranks are made.
+// As lower(), of one of our own programs and for its plans alone: what changes no plan is left out,
+// and the verifier does not look. Every one of them goes through lower() as well, when plans of all
+// ranks are made.
 ir::Program lower_unverified(const ir::Program& program);
 
 // Replaces each call of a kernel by that kernel's body, with arguments for parameters, the caller's

@@ -11,7 +11,6 @@
 
 #include <fmt/format.h>
 
-#include "ir/effects.hpp"
 #include "ir/fields.hpp"
 #include "peal/error.hpp"
 #include "peal/ops.hpp"
@@ -53,6 +52,7 @@ Primitive primitive_of(std::string_view op) {
 
 constexpr Slot kNoSlot = UINT32_MAX;
 constexpr std::size_t kUsualNodes = 256;
+constexpr std::size_t kOperandBytes = 4096;  // to begin with
 
 class Resolver {
 public:
@@ -68,17 +68,19 @@ public:
         for (const ir::VarPtr& symbol : ir::symbols_of(kernel)) {
             result.symbols.push_back({symbol->name, slot_of(*symbol)});
         }
-        const ir::UsageMap usage = ir::usage_of(kernel, program);
         for (const ir::Param& param : kernel.params) {
-            const auto use = usage.find(param.var->name);
-            const bool is_signal = use != usage.end() && use->second.as_signal;
             result.parameters.push_back(
-                {&param, slot_of(*param.var), is_signal, all(param.var->type.shape)});
+                {&param, slot_of(*param.var), false, all(param.var->type.shape)});
         }
         result.body = body(kernel.body);
+        for (Parameter& parameter : result.parameters) {
+            parameter.is_signal =
+                std::find(signals_.begin(), signals_.end(), parameter.slot) != signals_.end();
+        }
         result.asks_lane = asks_lane_;
         result.slots = next_slot_;
         result.memos = next_memo_;
+        result.memory = std::move(operand_memory_);
         result.expressions = std::move(expressions_);
         return result;
     }
@@ -145,9 +147,9 @@ private:
     }
 
     Operand resolved(const ir::Expr& expr) {
-        Expression result;
-        result.kind = expr.kind;
-        result.origin = &expr;
+        Expression result{.kind = expr.kind,
+                          .operands = std::pmr::vector<Operand>(operand_memory_.get()),
+                          .origin = &expr};
         ir::dispatch(expr, [&](const auto& concrete) { fill(result, concrete); });
         if (!is_pure(result)) return &expressions_.emplace_back(std::move(result));
         const auto [it, is_new] = known_.try_emplace(Key(result), nullptr);
@@ -190,19 +192,22 @@ private:
         static constexpr std::size_t kOperands = 3;
 
         explicit Key(const Expression& expr)
-            : head{static_cast<std::int64_t>(expr.kind),
-                   static_cast<std::int64_t>(expr.unary),
-                   static_cast<std::int64_t>(expr.binary),
-                   static_cast<std::int64_t>(expr.fold),
-                   expr.slot,
+            : head{word(static_cast<std::uint32_t>(expr.kind) |
+                            static_cast<std::uint32_t>(expr.unary) << 8 |
+                            static_cast<std::uint32_t>(expr.binary) << 16 |
+                            static_cast<std::uint32_t>(expr.fold) << 24,
+                        expr.slot),
                    expr.integer,
-                   expr.span().line,
-                   expr.span().column} {
+                   word(static_cast<std::uint32_t>(expr.span().line),
+                        static_cast<std::uint32_t>(expr.span().column))} {
             std::copy(expr.operands.begin(), expr.operands.end(), operands.begin());
         }
         bool operator==(const Key&) const = default;
+        static constexpr std::int64_t word(std::uint32_t low, std::uint32_t high) {
+            return static_cast<std::int64_t>(low | std::uint64_t{high} << 32);
+        }
 
-        std::array<std::int64_t, 8> head;
+        std::array<std::int64_t, 3> head;
         std::array<Operand, kOperands> operands{};
     };
     struct KeyHash {
@@ -231,12 +236,15 @@ private:
         result.operands.push_back(expression(expr.rhs));
     }
     void fill(Expression& result, const ir::TableAt& expr) {
-        result.operands = all(expr.indices);
-        result.operands.insert(result.operands.begin(), expression(expr.table));
+        result.operands.reserve(1 + expr.indices.size());
+        result.operands.push_back(expression(expr.table));
+        for (const ir::ExprPtr& index : expr.indices) result.operands.push_back(expression(index));
     }
     void fill(Expression& result, const ir::Fold& expr) {
         result.fold = expr.op;
-        result.operands = all({expr.lo, expr.hi});
+        result.operands.reserve(3);
+        result.operands.push_back(expression(expr.lo));
+        result.operands.push_back(expression(expr.hi));
         result.slot = next_slot_++;
         const auto counter = slots_.try_emplace(expr.var->name, result.slot).first;
         const Slot hidden = std::exchange(counter->second, result.slot);
@@ -254,13 +262,27 @@ private:
             return make_variable(result, kLaneSlot);
         }
         result.primitive = primitive_of(expr.op);
-        result.operands = all(expr.operands);
+        result.operands.reserve(expr.operands.size());
+        for (const ir::ExprPtr& each : expr.operands) result.operands.push_back(expression(each));
+        note_signals(expr);
         if (result.primitive == Primitive::notify) {
             const bool is_set = ir::word(expr, "op") == name(NotifyOp::set);
             result.notify = is_set ? NotifyOp::set : NotifyOp::add;
         }
         if (result.primitive == Primitive::wait || result.primitive == Primitive::require) {
             result.compare = *compare_from(ir::word(expr, "cmp"));
+        }
+    }
+
+    // What an op takes for a signal is one.
+    void note_signals(const ir::Call& call) {
+        const ir::OpSpec* spec = ir::find_op(call.op);
+        if (spec == nullptr) return;
+        for (std::size_t i = 0; i < call.operands.size() && i < spec->operands.size(); ++i) {
+            if (spec->operands[i].kind != ir::OperandKind::signal) continue;
+            if (const auto* var = ir::as<ir::Var>(call.operands[i])) {
+                signals_.push_back(slot_of(*var));
+            }
         }
     }
 
@@ -276,7 +298,10 @@ private:
     Slot next_slot_ = kLaneSlot + 1;
     bool asks_lane_ = false;
     Memo next_memo_ = 0;
-    int folds_ = 0;  // around the expression that is being resolved
+    int folds_ = 0;              // around the expression that is being resolved
+    std::vector<Slot> signals_;  // which variables are
+    std::unique_ptr<std::pmr::memory_resource> operand_memory_ =
+        std::make_unique<std::pmr::monotonic_buffer_resource>(kOperandBytes);
     std::deque<Expression> expressions_;
     std::pmr::unordered_map<const ir::Expr*, Operand> done_{&memory_};
     std::pmr::unordered_map<Key, Operand, KeyHash> known_{&memory_};

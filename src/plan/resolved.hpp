@@ -5,6 +5,8 @@
 
 #include <cstdint>
 #include <deque>
+#include <memory>
+#include <memory_resource>
 #include <string_view>
 #include <variant>
 #include <vector>
@@ -68,7 +70,7 @@ struct Expression {
     double number = 0;         // of a float_const
     // Of a fold: lo, hi, body. Of a table_at: the table, then the indices. Null: an optional
     // operand that is not given.
-    std::vector<Operand> operands;
+    std::pmr::vector<Operand> operands;
     // An integer that follows from variables alone is worked out again only when the newest of them
     // has changed. Equal expressions are one.
     Memo memo = kNoMemo;
@@ -136,7 +138,7 @@ struct Parameter {
 struct ResolvedKernel {
     ResolvedKernel() = default;
     ResolvedKernel(ResolvedKernel&&) = default;
-    ResolvedKernel& operator=(ResolvedKernel&&) = default;
+    ResolvedKernel& operator=(ResolvedKernel&&) = delete;  // expressions go before their memory
 
     const ir::Kernel* origin = nullptr;
     SourcePtr source;
@@ -150,6 +152,8 @@ struct ResolvedKernel {
     bool asks_lane = false;
     Slot slots = 0;  // how many there are
     Memo memos = 0;
+    // Of the operands: many small pieces that are gone together.
+    std::unique_ptr<std::pmr::memory_resource> memory;
     std::deque<Expression> expressions;  // stable: everything above points into it
 };
 
