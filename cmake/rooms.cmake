@@ -88,7 +88,7 @@ function(peal_test target)
     target_include_directories(${target} PRIVATE ${PROJECT_SOURCE_DIR}/tests)
     target_compile_definitions(${target} PRIVATE PEAL_SOURCE_DIR="${PROJECT_SOURCE_DIR}")
     target_link_libraries(${target} PRIVATE ${ARG_LINKS} peal_options test_support GTest::gtest_main GTest::gmock)
-    peal_unity(${target} 10)
+    peal_unity(${target} 16)
     # What is tested has its -O3. -O0 is no quicker to build, since it writes out what is never called; and
     # of the copies of an inline function a program has the first, which is that of the test.
     target_compile_options(${target} PRIVATE $<$<CONFIG:Release>:-Og>)

@@ -75,13 +75,9 @@ std::byte* CallMemory::data_of(const Request& request, const Routine& routine,
                                const CallPlace& place) {
     switch (routine.staging) {
         case Staging::ring:
-            if (routine.fills_ring) {
-                first_touch(has_ring_, memory_.ring(0), memory_.room().ring_bytes);
-            }
+            if (routine.fills_ring) touch_ring();
             return memory_.ring(place.piece);
-        case Staging::bulk:
-            first_touch(has_bulk_, memory_.bulk(), memory_.room().bulk_bytes);
-            return memory_.bulk();
+        case Staging::bulk: touch_bulk(routine.bulk_bytes); return memory_.bulk();
         case Staging::window: return request.window.base;
         case Staging::reach: return show_result(request, routine, place);
         case Staging::none:
@@ -91,11 +87,18 @@ std::byte* CallMemory::data_of(const Request& request, const Routine& routine,
     return nullptr;
 }
 
-void CallMemory::first_touch(bool& is_touched, std::byte* all, std::uint64_t bytes) const {
-    if (std::exchange(is_touched, true)) [[likely]]
+void CallMemory::touch_ring() {
+    if (std::exchange(has_ring_, true)) [[likely]]
         return;
-    const auto self = static_cast<std::uint64_t>(members_.rank);
-    shm::populate(all + self * memory_.rank_stride(), bytes);
+    shm::populate(own(memory_.ring(0)), memory_.room().ring_bytes);
+}
+
+void CallMemory::touch_bulk(std::uint64_t bytes) {
+    if (bytes <= bulk_touched_) [[likely]]
+        return;
+    const std::uint64_t end = whole_pages(bytes);
+    shm::populate(own(memory_.bulk()) + bulk_touched_, end - bulk_touched_);
+    bulk_touched_ = end;
 }
 
 std::byte* CallMemory::show_result(const Request& request, const Routine& routine,

@@ -94,7 +94,12 @@ private:
     void bind_data(engine::BoundBuffer& data, const Request& request, const Routine& routine,
                    const CallPlace& place);
     std::byte* data_of(const Request& request, const Routine& routine, const CallPlace& place);
-    void first_touch(bool& is_touched, std::byte* all, std::uint64_t bytes) const;
+    // In this rank's part, what is there in that of rank 0.
+    std::byte* own(std::byte* first) const {
+        return first + static_cast<std::uint64_t>(members_.rank) * rank_stride_;
+    }
+    void touch_ring();
+    void touch_bulk(std::uint64_t bytes);
     std::byte* show_result(const Request& request, const Routine& routine, const CallPlace& place);
     bool grow_tiles(std::uint64_t bytes);
 
@@ -112,9 +117,10 @@ private:
     std::array<Slot, Turns::kMostSlots> slots_{};
     // Whether private memory is in reach: not yet asked, tried by this rank, known to all.
     enum class Reaching : std::uint8_t { unknown, tried, settled } reaching_ = Reaching::unknown;
-    // Whether this rank has touched its part of the memory for staging. Many communicators never
-    // stage anything.
-    bool has_ring_ = false, has_bulk_ = false;
+    // What this rank has touched of its part of the memory for staging. Many communicators never
+    // stage anything, and few stage all that they could.
+    bool has_ring_ = false;
+    std::uint64_t bulk_touched_ = 0;
     std::vector<engine::BoundBuffer> bound_;  // room for those of any routine
     std::vector<std::byte> tiles_;
 };

@@ -106,6 +106,7 @@ bool settle(Routine& routine, bool reaches, bool closed, int nranks, const Routi
         routine.staging = Staging::window;
     } else if (closed) {
         routine.staging = Staging::bulk;
+        routine.bulk_bytes = bytes;
         return bytes <= limits.bulk_bytes;
     } else if (fits_in_lines(routine, bytes, nranks)) {
         routine.staging = Staging::line;

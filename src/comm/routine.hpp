@@ -41,6 +41,7 @@ struct Routine {
     Staging staging = Staging::none;
     std::uint64_t ring_bytes = 0;   // staging=ring: of the ring, per rank
     bool fills_ring = false;        // staging=ring: something is written into this rank's part
+    std::uint64_t bulk_bytes = 0;   // staging=bulk: of the staging window, per rank
     std::uint64_t block_bytes = 0;  // staging=box: what each rank has of the window; else 0
     SyncPattern sync = SyncPattern::all_from_all;
     std::uint64_t input_count = 0, output_count = 0;

@@ -9,6 +9,7 @@
 namespace peal::plan {
 namespace specialise_test {
 
+using peal::specialise;
 using namespace peal::testing;
 
 ir::Program lowered(const std::string& text) {
