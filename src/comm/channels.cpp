@@ -93,14 +93,13 @@ std::atomic<std::uint64_t>& Channels::place_of(int peer) const {
 }
 
 // Who cannot have it because a rank died is told of that.
-std::uint64_t Channels::allocate_with(int peer) const {
+std::uint64_t Channels::allocate() const {
     try {
         return group_.world()->allocate(2 * channel_bytes(), 2);
     } catch (const Error&) {
         if (group_.world()->failed_rank() < 0) throw;
     }
-    group_.progress().diagnosis().fail_by_alarm(
-        fmt::format("its first message with rank {}", peer));
+    group_.progress().diagnosis().fail_by_alarm();
 }
 
 // Both ranks may make it at once: the first is taken. Acquire and release: who finds memory here
@@ -110,7 +109,7 @@ std::uint64_t Channels::extent_with(int peer) const {
     std::uint64_t found = place.load(std::memory_order_acquire);
     if ((found & kExtent) != 0) return found & kExtent;
     World& world = *group_.world();
-    const std::uint64_t made = allocate_with(peer);
+    const std::uint64_t made = allocate();
     while ((found & kExtent) == 0) {
         if (!place.compare_exchange_weak(found, made | found, std::memory_order_acq_rel)) continue;
         if (found != 0) world.disown(made);  // the share of the other, who has left
@@ -136,7 +135,10 @@ std::uint64_t Channels::extent_to_other_host(int from, int to) {
     return pairs.extent(from, to);
 }
 
-void Channels::open(std::unique_ptr<Channel>& channel, int peer, Way way) {
+void Channels::open(std::unique_ptr<Channel>& channel, int peer, Way way, CallSite at) {
+    const UnderWay::Opening opening(
+        group_.under_way(), fmt::format("its first message with rank {}{}", peer,
+                                        site_text(group_.members().self(), group_.site(at))));
     const int self = group_.rank();
     const int from = way == Way::to ? self : peer, to = way == Way::to ? peer : self;
     if (group_.members().is_far(peer)) {

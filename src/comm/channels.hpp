@@ -85,23 +85,23 @@ public:
     Channels& operator=(const Channels&) = delete;
 
     // Throw Error(resource) when there is no memory for a new one.
-    Channel& to(int peer) { return opened(sending_, peer, Way::to); }
-    Channel& from(int peer) { return opened(receiving_, peer, Way::from); }
+    Channel& to(int peer, CallSite at) { return opened(sending_, peer, Way::to, at); }
+    Channel& from(int peer, CallSite at) { return opened(receiving_, peer, Way::from, at); }
 
 private:
     enum class Way : std::uint8_t { to, from };
     using List = std::vector<std::unique_ptr<Channel>>;  // by peer
 
-    Channel& opened(List& list, int peer, Way way) {
+    Channel& opened(List& list, int peer, Way way, CallSite at) {
         std::unique_ptr<Channel>& channel = list[static_cast<std::size_t>(peer)];
         if (channel == nullptr) [[unlikely]]
-            open(channel, peer, way);
+            open(channel, peer, way, at);
         return *channel;
     }
-    void open(std::unique_ptr<Channel>& channel, int peer, Way way);
+    void open(std::unique_ptr<Channel>& channel, int peer, Way way, CallSite at);
     std::atomic<std::uint64_t>& place_of(int peer) const;
     std::uint64_t extent_with(int peer) const;
-    std::uint64_t allocate_with(int peer) const;
+    std::uint64_t allocate() const;
     std::uint64_t extent_to_other_host(int from, int to);
 
     Group& group_;

@@ -298,15 +298,16 @@ void Diagnosis::fail_as_reported() const {
 
 // A rank that died of what this communicator had already failed of is not the cause: who sees its
 // death sees that failure.
-void Diagnosis::fail_by_alarm(const std::string& where) const {
+void Diagnosis::fail_by_alarm() const {
     if (has_failed()) fail_as_reported();
-    fail_by_death(where);
+    fail_by_death();
 }
 
-void Diagnosis::fail_by_death(const std::string& where) const {
+void Diagnosis::fail_by_death() const {
+    const std::string& opening = under_way_.opening;
     fail(Fault::wrong, fmt::format("{}; rank {} was in {}", story_of_loss(world_.failed_rank()),
                                    members_.name_of(members_.rank),
-                                   where.empty() ? report_.call_at_hand() : where));
+                                   opening.empty() ? report_.call_at_hand() : opening));
 }
 
 // A rank on another host may be there and only out of reach: whoever brings the ranks together

@@ -103,8 +103,7 @@ public:
 
     [[noreturn]] void fail(Fault fault, const std::string& message) const;
     [[noreturn]] void fail_as_reported() const;
-    // `where` this rank was, if not in the call at hand.
-    [[noreturn]] void fail_by_alarm(const std::string& where = {}) const;
+    [[noreturn]] void fail_by_alarm() const;
     // The call at hand is over, by an error: its buffer is the caller's again.
     void let_go() const;
     // errno says why.
@@ -119,7 +118,7 @@ private:
     void tell_other_hosts(Fault fault, const std::string& story) const;
     [[noreturn]] void refuse() const;
     std::string story_of_loss(int lost) const;
-    [[noreturn]] void fail_by_death(const std::string& where = {}) const;
+    [[noreturn]] void fail_by_death() const;
     void answer_if_asked() const;
     void look_for_all_members() const;
     std::string standings_of_all() const;

@@ -33,13 +33,13 @@ void require_peer(std::string_view call, int peer, const comm::Group& group) {
     }
 }
 
-Channel& channel_to(Desk& desk, std::string_view call, int peer) {
+Channel& channel_to(Desk& desk, std::string_view call, int peer, CallSite at) {
     require_peer(call, peer, desk.group());
-    return desk.channels().to(peer);
+    return desk.channels().to(peer, at);
 }
-Channel& channel_from(Desk& desk, std::string_view call, int peer) {
+Channel& channel_from(Desk& desk, std::string_view call, int peer, CallSite at) {
     require_peer(call, peer, desk.group());
-    return desk.channels().from(peer);
+    return desk.channels().from(peer, at);
 }
 
 bool overlap(const ConstMemory& a, const ConstMemory& b) {
@@ -124,8 +124,8 @@ private:
 
 Messages messages_of(Desk& desk, ConstMemory sent, int to, Memory received, int from, CallSite at) {
     if (overlap(sent, received)) reject("sendrecv", "what is received overlaps what is sent");
-    Channel& there = channel_to(desk, "sendrecv", to);
-    Channel& back = channel_from(desk, "sendrecv", from);
+    Channel& there = channel_to(desk, "sendrecv", to, at);
+    Channel& back = channel_from(desk, "sendrecv", from, at);
     Messages messages(2);
     messages.add(there, sent, at);
     messages.add(back, received, at);
@@ -136,10 +136,10 @@ Messages messages_of(Desk& desk, std::span<const Neighbour> neighbours, CallSite
     require_apart("exchange", neighbours);
     Messages messages(2 * neighbours.size());
     for (const Neighbour& peer : neighbours) {
-        messages.add(channel_to(desk, "exchange", peer.rank), peer.sent, at);
+        messages.add(channel_to(desk, "exchange", peer.rank, at), peer.sent, at);
     }
     for (const Neighbour& peer : neighbours) {
-        messages.add(channel_from(desk, "exchange", peer.rank), peer.received, at);
+        messages.add(channel_from(desk, "exchange", peer.rank, at), peer.received, at);
     }
     return messages;
 }
@@ -150,23 +150,23 @@ Messages messages_of(Desk& desk, std::span<const Neighbour> neighbours, CallSite
 
 void Communicator::send(ConstMemory buffer, int to, CallSite at) {
     const comm::Use use(desk_->under_way());
-    channel_to(*desk_, "send", to).run(buffer, at);
+    channel_to(*desk_, "send", to, at).run(buffer, at);
 }
 
 void Communicator::recv(Memory buffer, int from, CallSite at) {
     const comm::Use use(desk_->under_way());
-    channel_from(*desk_, "recv", from).run(buffer, at);
+    channel_from(*desk_, "recv", from, at).run(buffer, at);
 }
 
 Pending Communicator::start_send(ConstMemory buffer, int to, CallSite at) {
     const comm::Use use(desk_->under_way());
-    Channel& channel = channel_to(*desk_, "send", to);
+    Channel& channel = channel_to(*desk_, "send", to, at);
     return {queue_of(desk_, channel), channel.queue().start(channel.request_for(buffer, at))};
 }
 
 Pending Communicator::start_recv(Memory buffer, int from, CallSite at) {
     const comm::Use use(desk_->under_way());
-    Channel& channel = channel_from(*desk_, "recv", from);
+    Channel& channel = channel_from(*desk_, "recv", from, at);
     return {queue_of(desk_, channel), channel.queue().start(channel.request_for(buffer, at))};
 }
 

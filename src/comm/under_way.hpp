@@ -14,6 +14,7 @@
 #include <functional>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "hosts/net.hpp"
@@ -49,6 +50,18 @@ public:
     std::optional<std::string> broken;     // by what
     std::chrono::milliseconds timeout{0};  // zero: a wait may take any time
     std::function<void()> watch;  // asked by who looks around; what it throws ends the call for all
+
+    // What this rank is in, as errors say it, while it is in no call of its own.
+    struct Opening {
+        Opening(UnderWay& of, std::string what) : under_way(of) {
+            under_way.opening = std::move(what);
+        }
+        ~Opening() { under_way.opening.clear(); }
+        Opening(const Opening&) = delete;
+        Opening& operator=(const Opening&) = delete;
+        UnderWay& under_way;
+    };
+    std::string opening;
 
     void ask_watch() {
         asked_here_ = this;

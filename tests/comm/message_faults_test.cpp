@@ -145,12 +145,12 @@ TEST(MessageFaults, WhatARankSentBeforeItLeftArrives) {
         auto desk = std::make_unique<Desk>(bootstrap(std::move(world), rank));
         std::vector<float> x = {1.0F * static_cast<float>(rank), 2};
         if (rank == 1) {
-            desk->channels().to(0).run(x, {});
+            desk->channels().to(0, {}).run(x, {});
             desk.reset();
         }
         has_left.arrive_and_wait();
         if (rank == 0) {
-            desk->channels().from(1).run(x, {});
+            desk->channels().from(1, {}).run(x, {});
             EXPECT_EQ(x, (std::vector<float>{1, 2}));
         }
     });
@@ -183,7 +183,7 @@ TEST(MessageFaults, ADeathBeforeTheFirstMessageIsNamed) {
             std::vector<float> x(3);
             EXPECT_EQ(told_by([&] {
                           Channel& channel =
-                              sends ? desk.channels().to(1) : desk.channels().from(1);
+                              sends ? desk.channels().to(1, {}) : desk.channels().from(1, {});
                           channel.run(x, {});
                       }),
                       "rank 1 died; rank 0 was in its first message with rank 1");
@@ -226,8 +226,8 @@ TEST(MessageFaults, AnInquiryIsToldOfAllThatIsUnderWay) {
         }
         const Queue::Ticket sum =
             desk.collectives().start(desk.group().request_of(call::allreduce(x), {"a.cpp", 1}));
-        if (rank == 0) desk.channels().from(1).run(Memory(token), {"b.cpp", 2});
-        if (rank == 1) desk.channels().to(0).run(Memory(token), {"b.cpp", 3});
+        if (rank == 0) desk.channels().from(1, {}).run(Memory(token), {"b.cpp", 2});
+        if (rank == 1) desk.channels().to(0, {}).run(Memory(token), {"b.cpp", 3});
         desk.collectives().wait(sum);
     });
 }
@@ -305,8 +305,8 @@ TEST(Deadlock, IsNotALateRank) {
             }
         }
         int token = rank;
-        if (rank < 2) desk.channels().from(rank + 1).run(Memory(token), {});
-        if (rank > 0) desk.channels().to(rank - 1).run(Memory(token), {});
+        if (rank < 2) desk.channels().from(rank + 1, {}).run(Memory(token), {});
+        if (rank > 0) desk.channels().to(rank - 1, {}).run(Memory(token), {});
         EXPECT_EQ(token, 2);
     });
 }

@@ -101,6 +101,24 @@ TEST_F(HostFaults, ARankMayDieAnywhere) {
     }
 }
 
+// The first message waits for memory that the other rank makes in its next wait.
+TEST_F(HostFaults, ADeathBeforeTheFirstMessageIsNamed) {
+    for (const bool sends : {false, true}) {
+        const auto outcome = test::run_on_hosts({1, 1}, [&](Communicator& comm) {
+            if (comm.rank() == 1) kill(getpid(), SIGKILL);
+            std::vector<float> data(7, 1);
+            if (sends) {
+                comm.send(data, 1);
+            } else {
+                comm.recv(data, 1);
+            }
+        });
+        EXPECT_EQ(without_sites(outcome.messages[0]),
+                  "rank 1 on host h1 died; rank 0 was in its first message with rank 1");
+        EXPECT_THAT(outcome.messages[0], HasSubstr(", at faults_test.cpp:"));
+    }
+}
+
 // What ranks do again and again. `between` is called in the middle of it.
 struct Deed {
     std::string name;
@@ -150,7 +168,9 @@ TEST_F(HostFaults, WhatTheOthersWereInWhenARankDiedIsNamed) {
     // For windows and parts ranks exchange what they know of them. Who is through with all is in
     // the barrier.
     const Deed deeds[] = {
-        {"messages", pass_on, "(send|recv) of 100000 f32 (to|from) rank [0-3]|barrier"},
+        {"messages", pass_on,
+         "its first message with rank [0-3]|(send|recv) of 100000 f32 (to|from) rank "
+         "[0-3]|barrier"},
         {"windows", sum_in_window,
          "window of 4000 bytes|allgather of [0-9]+ u8|allreduce of 1000 f32, sum(, in window "
          "[0-9]+)?|barrier"},
