@@ -118,7 +118,10 @@ Plan between_hosts(Plan plan, const Far& far) {
 }
 
 std::vector<Plan> between_hosts(std::vector<Plan> plans, const std::vector<std::int64_t>& hosts) {
-    for (Plan& plan : plans) plan = between_hosts(std::move(plan), far_from(plan.rank, hosts));
+    for (Plan& plan : plans) {
+        const Far far = far_from(plan.rank, hosts);
+        plan = between_hosts(std::move(plan), far);
+    }
     return plans;
 }
 

@@ -2,6 +2,7 @@
 // How workers come and go, and that nothing is left of them.
 #include <atomic>
 #include <future>
+#include <initializer_list>
 #include <optional>
 #include <thread>
 
@@ -94,6 +95,13 @@ TEST_P(Life, CloseWaitsForAllTasks) {
     for (int i = 0; i < 200; ++i) EXPECT_EQ(b[static_cast<std::size_t>(i)], numbers(4, i));
 }
 
+// What has not begun by the deadline of close() does not begin any more.
+void await_running(std::initializer_list<Task> tasks) {
+    for (const Task& task : tasks) {
+        while (task.state() != TaskState::running) std::this_thread::yield();
+    }
+}
+
 TEST_P(Life, CloseGivesUpAtItsDeadline) {
     std::atomic<bool> open = false;
     Worker worker(
@@ -104,6 +112,7 @@ TEST_P(Life, CloseGivesUpAtItsDeadline) {
     const Domain domain = worker.allocate_domain(
         {.name = "d", .windows = {{.name = "sig", .element = Element::i32, .cells = 1}}});
     const Task held = worker.submit(wait_kernel(), 0, {domain["sig"]});
+    await_running({host, held});
     const std::string left =
         "task 1 'host' is a host task that has not returned within 20 ms; the worker is closed "
         "without it, and its thread goes on";
@@ -137,6 +146,7 @@ TEST_P(Life, AHostTaskMayOutliveItsWorker) {
                 seen.set_value(tensor.span<std::int32_t>()[0]);
             },
             {inout(tensor)});
+        await_running({host});
         testing::internal::CaptureStderr();
     }
     EXPECT_EQ(testing::internal::GetCapturedStderr(),
