@@ -125,9 +125,10 @@ bool is_set_aside(Core& core, S& supplier) {
 }
 
 // Carries out the plan from where it stands. What suppliers and instructions throw goes through:
-// Error(wrong) when a signal overflows.
+// Error(wrong) when a signal overflows. This is drive() for who carries out little, again and
+// again: it becomes part of the caller.
 template <Supplier S>
-Driven drive(Core& core, S& supplier) {
+[[gnu::always_inline]] inline Driven drive_here(Core& core, S& supplier) {
     do {
         while (!core.is_at_end()) {
             const Op& op = core.op();
@@ -135,11 +136,11 @@ Driven drive(Core& core, S& supplier) {
             switch (op.code) {
                 case Opcode::copy:
                     core.copy(op);
-                    core.go_on();
+                    core.go_on(op);
                     break;
                 case Opcode::reduce:
                     core.reduce(op);
-                    core.go_on();
+                    core.go_on(op);
                     break;
                 case Opcode::wait: {
                     std::byte* const cell = core.address(op.dst);
@@ -148,7 +149,7 @@ Driven drive(Core& core, S& supplier) {
                         continue;
                     }
                     supplier.heard(op, cell);
-                    core.go_on();
+                    core.go_on(op);
                     break;
                 }
                 case Opcode::wait_flag:
@@ -157,7 +158,7 @@ Driven drive(Core& core, S& supplier) {
                         continue;
                     }
                     core.carry_out(op);
-                    core.go_on();
+                    core.go_on(op);
                     break;
                 case Opcode::notify_set:
                 case Opcode::notify_exchange:
@@ -166,37 +167,51 @@ Driven drive(Core& core, S& supplier) {
                     const std::int64_t value = core.value_of(op);
                     supplier.rings(cell);
                     core.notify(op, cell, value);
-                    core.go_on();
+                    core.go_on(op);
                     supplier.rang(core);
                     break;
                 }
                 case Opcode::fetch:
                     supplier.fetch(core.address(op.dst), op.src.rank, op.src.offset, op.bytes);
-                    core.go_on();
+                    core.go_on(op);
                     break;
                 case Opcode::put:
                     supplier.put(op.dst.rank, op.dst.offset, core.address(op.src), op.bytes);
-                    core.go_on();
+                    core.go_on(op);
                     break;
                 case Opcode::far:
                     work_far(core, supplier, op);
-                    core.go_on();
+                    core.go_on(op);
                     break;
                 case Opcode::far_fence:
                     supplier.fence_far(op.group);
-                    core.go_on();
+                    core.go_on(op);
                     break;
                 case Opcode::far_notify:
                     supplier.notify_far(core, op, core.value_of(op));
-                    core.go_on();
+                    core.go_on(op);
                     break;
-                default: core.carry_out(op); core.go_on();
+                case Opcode::accumulate:
+                case Opcode::map:
+                case Opcode::convert:
+                case Opcode::row_sum:
+                case Opcode::clobber:
+                case Opcode::set_flag:
+                case Opcode::nothing:
+                    core.carry_out(op);
+                    core.go_on(op);
+                    break;
+                default: __builtin_unreachable();  // or each instruction would be asked for it
             }
             if constexpr (S::kStepwise) return Driven::stepped;
         }
     } while (core.take_lane());
     core.finish_streams();
     return Driven::done;
+}
+template <Supplier S>
+Driven drive(Core& core, S& supplier) {
+    return drive_here(core, supplier);
 }
 
 // The generation of signal `buffer` moves on by a call of the plan. Nothing else changes one.

@@ -98,7 +98,8 @@ public:
         }
     }
     void reduce(const Op& op);
-    void go_on() { ++next_; }
+    // `done` was the next one. (Who has its place need not read it back.)
+    void go_on(const Op& done) { next_ = &done + 1; }
     // Whether something was stored that no store of this thread is ordered after.
     bool is_streaming() const { return has_streamed_; }
     // All that was stored is on its way to where others see it.

@@ -134,9 +134,17 @@ bool is_for_string(std::size_t bytes, Stores stores) {
 // So few are done sooner one by one than by filling a vector with them.
 constexpr std::size_t kFewElements = 4;
 
+template <class Codec>
+void add_two(void* dst, const void* a, const void* b, std::size_t count) {
+    for (std::size_t i = 0; i < count; ++i) {
+        scalar::store<Codec>(dst, i, scalar::load<Codec>(a, i) + scalar::load<Codec>(b, i));
+    }
+}
+
 template <class T>
 void add_few(void* dst, const void* const* sources, std::size_t n, std::size_t bytes) {
     using Codec = scalar::Plain<T>;
+    if (n == 2) return add_two<Codec>(dst, sources[0], sources[1], bytes / sizeof(T));
     for (std::size_t i = 0; i < bytes / sizeof(T); ++i) {
         auto sum = scalar::load<Codec>(sources[0], i);
         for (std::size_t s = 1; s < n; ++s) sum += scalar::load<Codec>(sources[s], i);

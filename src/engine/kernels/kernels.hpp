@@ -36,7 +36,7 @@ enum class Stores : std::uint8_t {
 };
 
 // A few bytes cost more to hand to a function than to copy.
-inline constexpr std::size_t kFewBytes = 32;
+inline constexpr std::size_t kFewBytes = 64;
 inline void copy_few(void* dst, const void* src, std::size_t bytes);
 
 // The ranges do not overlap.
@@ -101,6 +101,7 @@ inline void copy_bytes(void* dst, const void* src, std::size_t bytes, Stores sto
 }
 
 inline void copy_few(void* dst, const void* src, std::size_t bytes) {
+    if (bytes > 32) return detail::copy_ends<32>(dst, src, bytes);
     if (bytes >= 16) return detail::copy_ends<16>(dst, src, bytes);
     if (bytes >= 8) return detail::copy_ends<8>(dst, src, bytes);
     if (bytes >= 4) return detail::copy_ends<4>(dst, src, bytes);
