@@ -106,17 +106,17 @@ struct WindowElements {
 
 // One call: what must be the same on every rank, and this rank's buffers.
 struct Call {
-    CollectiveKind kind = CollectiveKind::barrier;
-    Element element = Element::u8;
-    Element output_element = Element::u8;  // must be `element`
-    ReduceOp op = ReduceOp::sum;
+    // Words of their own: a call is compared with the last one right after it was written, and
+    // reading several fields at once would wait until they have left the core.
+    alignas(8) CollectiveKind kind = CollectiveKind::barrier;
+    alignas(8) Element element = Element::u8;
+    alignas(8) Element output_element = Element::u8;  // must be `element`
+    alignas(8) ReduceOp op = ReduceOp::sum;
     const void* input = nullptr;
     void* output = nullptr;
     std::uint64_t input_count = 0;
     std::uint64_t output_count = 0;
     const WindowMemory* window = nullptr;  // the data is here instead
-    // Words of their own: a call is compared with the last one right after it was written, and
-    // reading several fields at once would wait until they have left the core.
     alignas(8) int root = 0;
     alignas(8) bool single = false;  // one buffer, `output`, in place
     std::span<const std::int64_t> counts =

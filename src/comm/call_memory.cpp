@@ -12,8 +12,7 @@ CallMemory::CallMemory(const Members& members, PeerMemory& peers)
     : members_(members),
       memory_(members.memory),
       peers_(peers),
-      turns_(memory_.room().ring_bytes, members.nranks(), memory_.room().slots),
-      bound_(Routine::kMostBuffers) {
+      turns_(memory_.room().ring_bytes, members.nranks(), memory_.room().slots) {
     for (std::uint64_t slot = 0; slot < memory_.room().slots; ++slot) {
         slots_[slot] = {memory_.slot(slot), memory_.box(slot)};
     }
@@ -56,6 +55,19 @@ void CallMemory::own_next_lines(const Routine& routine, const CallPlace& place) 
 
 // ---------------------------------------------------------------------------- memory
 
+void CallMemory::wire(const Routine::Wiring& wiring) {
+    const auto entry = [this](std::int8_t buffer) {
+        return buffer < 0 ? &unused_ : &bound_[static_cast<std::size_t>(buffer)];
+    };
+    wired_ = wiring;
+    bound_.assign(Routine::kMostBuffers, {});
+    parts_ = {{entry(wiring.arguments[0]), entry(wiring.arguments[1])},
+              entry(wiring.data),
+              entry(wiring.signal)};
+    parts_.signal->rank_stride = rank_stride_;
+    entry(wiring.tiles)->base = tiles_.data();
+}
+
 void CallMemory::bind_data(engine::BoundBuffer& data, const Request& request,
                            const Routine& routine, const CallPlace& place) {
     data = {data_of(request, routine, place), rank_stride_};
@@ -64,11 +76,10 @@ void CallMemory::bind_data(engine::BoundBuffer& data, const Request& request,
 }
 
 std::span<const engine::BoundBuffer> CallMemory::bind(const KernelRequest& request) {
+    wired_ = {};
     bound_.assign(request.memory.begin(), request.memory.end());
     engine::add_unnamed_memory(*request.tape->plan, tiles_.data(), bound_);
-    const std::size_t bound = bound_.size();
-    if (bound < Routine::kMostBuffers) bound_.resize(Routine::kMostBuffers);
-    return {bound_.data(), bound};
+    return bound_;
 }
 
 std::byte* CallMemory::data_of(const Request& request, const Routine& routine,
@@ -110,6 +121,7 @@ std::byte* CallMemory::show_result(const Request& request, const Routine& routin
 }
 
 bool CallMemory::grow_tiles(std::uint64_t bytes) {
+    wired_ = {};
     try {
         tiles_.resize(bytes);
     } catch (const std::exception&) {

@@ -59,20 +59,20 @@ public:
     [[gnu::always_inline]] std::span<const engine::BoundBuffer> bind(const Request& request,
                                                                      const Routine& routine,
                                                                      const CallPlace& place) {
-        const Routine::Wiring& wiring = routine.wiring;
+        if (routine.wiring != wired_) [[unlikely]]
+            wire(routine.wiring);
         const Slot& slot = slots_[place.turn.slot];
-        if (wiring.arguments[0] >= 0) at(wiring.arguments[0]) = {request.arguments[0]};
-        if (wiring.arguments[1] >= 0) at(wiring.arguments[1]) = {request.arguments[1]};
+        parts_.arguments[0]->base = request.arguments[0];
+        parts_.arguments[1]->base = request.arguments[1];
         if (routine.staging == Staging::line || routine.staging == Staging::box) [[likely]] {
             const Slot& piece = slots_[place.piece];
-            at(wiring.data) = {routine.staging == Staging::line ? piece.lines : piece.box,
-                               rank_stride_};
+            parts_.data->base = routine.staging == Staging::line ? piece.lines : piece.box;
+            parts_.data->rank_stride = rank_stride_;
         } else if (routine.staging != Staging::none) {
-            bind_data(at(wiring.data), request, routine, place);
+            bind_data(*parts_.data, request, routine, place);
         }
-        at(wiring.signal) = {slot.lines + kLinePayload + sizeof(CallHash), rank_stride_,
-                             slot.generation};
-        at(wiring.tiles) = {tiles_.data()};
+        parts_.signal->base = slot.lines + kLinePayload + sizeof(CallHash);
+        parts_.signal->generation = slot.generation;
         return bound_;
     }
     std::span<const engine::BoundBuffer> bind(const KernelRequest& request);
@@ -88,9 +88,7 @@ private:
         return settle_reach();
     }
     bool settle_reach();
-    engine::BoundBuffer& at(std::int16_t buffer) {
-        return bound_[static_cast<std::size_t>(buffer)];
-    }
+    [[gnu::cold]] void wire(const Routine::Wiring& wiring);
     void bind_data(engine::BoundBuffer& data, const Request& request, const Routine& routine,
                    const CallPlace& place);
     std::byte* data_of(const Request& request, const Routine& routine, const CallPlace& place);
@@ -122,6 +120,15 @@ private:
     bool has_ring_ = false;
     std::uint64_t bulk_touched_ = 0;
     std::vector<engine::BoundBuffer> bound_;  // room for those of any routine
+    // How `bound_` is laid out now, with all in it that no call of such a routine changes; the
+    // routine of the last call nearly always is. As made, that of none.
+    Routine::Wiring wired_;
+    // The entries by their part. What a routine has not got is written to `unused_`.
+    struct {
+        std::array<engine::BoundBuffer*, 2> arguments;
+        engine::BoundBuffer *data, *signal;
+    } parts_{};
+    engine::BoundBuffer unused_;
     std::vector<std::byte> tiles_;
 };
 

@@ -14,7 +14,8 @@ namespace peal::comm {
 struct CallPlace {
     Turns::Turn turn;
     // The data window is in the memory that the routine's staging names, and there in the piece
-    // with this number: of slots and boxes one for each slot, of the ring one for each byte.
+    // with this number: of slots and boxes one for each slot, of the ring one for each byte. (What
+    // has no pieces takes no notice.)
     std::uint64_t piece = 0;
 };
 
@@ -33,13 +34,8 @@ struct MemoryNeeds {
 }
 
 [[gnu::always_inline]] inline CallPlace place_call(Turns& turns, const MemoryNeeds& needs) {
-    CallPlace place{turns.take(needs.ring_bytes)};
-    if (needs.staging == Staging::line || needs.staging == Staging::box) {
-        place.piece = place.turn.slot;
-    } else if (needs.staging == Staging::ring) {
-        place.piece = place.turn.ring_offset;
-    }
-    return place;
+    const Turns::Turn turn = turns.take(needs.ring_bytes);
+    return {turn, needs.staging == Staging::ring ? turn.ring_offset : turn.slot};
 }
 
 // Not of a kernel: who hears from whom in it is not known.

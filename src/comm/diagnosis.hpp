@@ -45,13 +45,13 @@ public:
     // ---- what others may know of this rank
 
     // The call at hand. Release: pairs with called().
-    [[gnu::always_inline]] void log() const {
-        const CallAtHand& call = call_;
-        LogEntry& entry = log_.entries[call.place.turn.number % CallLog::kEntries];
-        entry.call.store(call.stamp.call, std::memory_order_relaxed);
-        entry.windows.store(call.stamp.windows, std::memory_order_relaxed);
-        entry.site.store(call.site, std::memory_order_relaxed);
-        entry.turns.store(call.place.turn.number + 1, std::memory_order_release);
+    [[gnu::always_inline]] void log(std::uint64_t turn, const Stamp& stamp,
+                                    std::uint32_t site) const {
+        LogEntry& entry = log_.entries[turn % CallLog::kEntries];
+        entry.call.store(stamp.call, std::memory_order_relaxed);
+        entry.windows.store(stamp.windows, std::memory_order_relaxed);
+        entry.site.store(site, std::memory_order_relaxed);
+        entry.turns.store(turn + 1, std::memory_order_release);
     }
     // It makes no further call.
     void leave() const;

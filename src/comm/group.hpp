@@ -109,10 +109,11 @@ private:
     };
     static constexpr std::size_t kRemembered = 64;
     [[gnu::always_inline]] static std::size_t place_of(const Call& call) {
-        const void* data = call.window != nullptr ? call.window : call.output;
-        const auto line = reinterpret_cast<std::uintptr_t>(data) / kCacheLineBytes;
-        return (static_cast<std::size_t>(call.kind) + 17 * static_cast<std::size_t>(call.root) +
-                5 * line) %
+        // Of a call on a window the other is null.
+        const auto data = reinterpret_cast<std::uintptr_t>(call.window) +
+                          reinterpret_cast<std::uintptr_t>(call.output);
+        return (static_cast<std::size_t>(call.kind) + 16 * static_cast<std::size_t>(call.root) +
+                5 * (data / kCacheLineBytes)) %
                kRemembered;
     }
     // The request is for the window of the call, or neither has one. Another window may be behind

@@ -50,8 +50,9 @@ inline void Progress::announce(const Stamp& stamp, std::uint32_t site) {
 
 // The call was announced, and its turn has been taken.
 inline void Progress::enter_turn() {
-    call_hash_ = hash_after(call_hash_, call_.stamp);
-    diagnosis_.log();
+    const Stamp stamp = call_.stamp;
+    call_hash_ = hash_after(call_hash_, stamp);
+    diagnosis_.log(call_.place.turn.number, stamp, call_.site);
 }
 
 inline void Progress::enter(const Routine& routine, const Request& request) {
@@ -259,15 +260,18 @@ struct Progress::FarCallSupplier : FarSupplier<CallSupplier> {
     }
 };
 
-engine::Driven Progress::drive_call(Manner manner) {
-    if (far_) [[unlikely]] {
-        FarCallSupplier supplier(*this, manner);
-        const engine::Driven driven = engine::drive(call_.core, supplier);
-        if (driven == engine::Driven::done) end_far();
-        return driven;
-    }
+engine::Driven Progress::drive_far_call(Manner manner) {
+    FarCallSupplier supplier(*this, manner);
+    const engine::Driven driven = engine::drive(call_.core, supplier);
+    if (driven == engine::Driven::done) end_far();
+    return driven;
+}
+
+inline engine::Driven Progress::drive_call(Manner manner) {
+    if (far_) [[unlikely]]
+        return drive_far_call(manner);
     CallSupplier supplier(*this, manner);
-    return engine::drive(call_.core, supplier);
+    return engine::drive_here(call_.core, supplier);
 }
 
 void Progress::drive_kernel() {
@@ -297,23 +301,25 @@ bool Progress::has_come() {
 }
 
 inline bool Progress::carry_on(Manner manner) {
-    while (call_.phase != Phase::idle) {
+    for (;;) {
         if (drive_call(manner) == engine::Driven::set_aside) return false;
         memory_.give_back(*call_.routine, call_.place);
-        if (call_.phase == Phase::meeting) [[unlikely]] {
-            proceed();
-        } else {
+        if (call_.phase != Phase::meeting) [[likely]] {
             note_end();
             call_.phase = Phase::idle;
+            return true;
         }
+        proceed();
     }
-    return true;
 }
 
 void Progress::begin(const Request& request) { begin_here(request); }
-bool Progress::go_on() { return carry_on(Manner::leaves); }
-bool Progress::poll() { return carry_on(Manner::polls); }
-void Progress::finish() { carry_on(Manner::waits); }
+bool Progress::carry_on_begun(Manner manner) {
+    return call_.phase == Phase::idle || carry_on(manner);
+}
+bool Progress::go_on() { return carry_on_begun(Manner::leaves); }
+bool Progress::poll() { return carry_on_begun(Manner::polls); }
+void Progress::finish() { carry_on_begun(Manner::waits); }
 
 void Progress::run(const Request& request) {
     begin_here(request);

@@ -88,6 +88,7 @@ private:
     // What a rank does that cannot go on.
     enum class Manner : std::uint8_t { leaves, polls, waits };
     [[gnu::always_inline]] inline bool carry_on(Manner manner);
+    bool carry_on_begun(Manner manner);
     void note_begin() {
         if (logs_) [[unlikely]]
             began_ = Clock::now();
@@ -100,7 +101,8 @@ private:
     bool stands();
     void wait_for_ring();
     void wait_longer();
-    engine::Driven drive_call(Manner manner);
+    [[gnu::always_inline]] inline engine::Driven drive_call(Manner manner);
+    [[gnu::cold]] engine::Driven drive_far_call(Manner manner);
     void drive_kernel();
     bool has_come();
     template <class IsOver>

@@ -131,10 +131,10 @@ SyncPattern sync_in(CollectiveKind kind) {
 
 Routine::Wiring wiring_of(const Plan& plan) {
     Routine::Wiring wiring;
-    wiring.tiles = static_cast<std::int16_t>(plan.buffers.size());
+    wiring.tiles = static_cast<std::int8_t>(plan.buffers.size());
     std::size_t arguments = 0;
     for (std::size_t b = 0; b < plan.buffers.size(); ++b) {
-        const auto index = static_cast<std::int16_t>(b);
+        const auto index = static_cast<std::int8_t>(b);
         switch (plan.buffers[b].kind) {
             case BufferKind::argument: wiring.arguments[arguments++] = index; break;
             case BufferKind::window: wiring.data = index; break;

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <array>
+#include <bit>
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -53,11 +54,16 @@ struct Routine {
     // Two arguments, data, signal and tiles.
     static constexpr std::size_t kMostBuffers = 5;
     // The plan's buffers by their part; -1: there is none.
-    struct Wiring {
-        std::array<std::int16_t, 2> arguments = {-1, -1};
-        std::int16_t data = -1;
-        std::int16_t signal = -1;
-        std::int16_t tiles = 0;
+    struct alignas(8) Wiring {
+        std::array<std::int8_t, 2> arguments = {-1, -1};
+        std::int8_t data = -1;
+        std::int8_t signal = -1;
+        std::int8_t tiles = 0;
+        std::array<std::int8_t, 3> nothing = {};  // so that all of it is compared at once
+
+        bool operator==(const Wiring& other) const {
+            return std::bit_cast<std::uint64_t>(*this) == std::bit_cast<std::uint64_t>(other);
+        }
     } wiring;
 };
 

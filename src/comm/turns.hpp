@@ -91,7 +91,8 @@ public:
 private:
     [[gnu::always_inline]] bool has_room(std::uint64_t bytes) const {
         if (next_ - complete_ >= slots_ - 1) return false;
-        if (bytes == 0) return true;
+        if (bytes == 0) [[likely]]
+            return true;
         const std::uint64_t oldest = complete_ == next_ ? head_ : begin_[slot_of(complete_)];
         return begin_of(bytes) + bytes - oldest <= ring_bytes_;
     }
@@ -100,7 +101,8 @@ private:
     }
     // Where the next bytes begin, counted since the start; they do not wrap around.
     [[gnu::always_inline]] std::uint64_t begin_of(std::uint64_t bytes) const {
-        if (bytes == 0) return head_;  // most calls: a division is long
+        if (bytes == 0) [[likely]]  // most calls: a division is long
+            return head_;
         const std::uint64_t at = head_ % ring_bytes_;
         return at + bytes <= ring_bytes_ ? head_ : head_ + (ring_bytes_ - at);
     }
