@@ -134,34 +134,41 @@ bool is_for_string(std::size_t bytes, Stores stores) {
 // So few are done sooner one by one than by filling a vector with them.
 constexpr std::size_t kFewElements = 4;
 
-template <class Codec>
-void add_two(void* dst, const void* a, const void* b, std::size_t count) {
-    for (std::size_t i = 0; i < count; ++i) {
-        scalar::store<Codec>(dst, i, scalar::load<Codec>(a, i) + scalar::load<Codec>(b, i));
+// Their number is known, and they are read before any is written: so there is no loop over them,
+// and no question whether dst is one of the sources.
+template <class T, std::size_t kCount>
+void add_few(void* dst, const void* const* sources, std::size_t n, std::size_t /*bytes*/) {
+    using Codec = scalar::Plain<T>;
+    decltype(scalar::load<Codec>(dst, 0)) sums[kCount];
+    for (std::size_t i = 0; i < kCount; ++i) sums[i] = scalar::load<Codec>(sources[0], i);
+    for (std::size_t s = 1; s < n; ++s) {
+        for (std::size_t i = 0; i < kCount; ++i) sums[i] += scalar::load<Codec>(sources[s], i);
     }
+    for (std::size_t i = 0; i < kCount; ++i) scalar::store<Codec>(dst, i, sums[i]);
 }
 
 template <class T>
-void add_few(void* dst, const void* const* sources, std::size_t n, std::size_t bytes) {
-    using Codec = scalar::Plain<T>;
-    if (n == 2) return add_two<Codec>(dst, sources[0], sources[1], bytes / sizeof(T));
-    for (std::size_t i = 0; i < bytes / sizeof(T); ++i) {
-        auto sum = scalar::load<Codec>(sources[0], i);
-        for (std::size_t s = 1; s < n; ++s) sum += scalar::load<Codec>(sources[s], i);
-        scalar::store<Codec>(dst, i, sum);
+Fold add_few_of(std::size_t count) {
+    static_assert(kFewElements == 4);
+    switch (count) {
+        case 1: return add_few<T, 1>;
+        case 2: return add_few<T, 2>;
+        case 3: return add_few<T, 3>;
+        case 4: return add_few<T, 4>;
+        default: return nullptr;
     }
 }
 
 // Most are sums. Those of integers wrap, so their sign makes no difference.
-Fold fold_of_few(Element element, ReduceOp op) {
+Fold fold_of_few(Element element, ReduceOp op, std::size_t count) {
     if (op != ReduceOp::sum) return nullptr;
     switch (element) {
-        case Element::f32: return add_few<float>;
-        case Element::f64: return add_few<double>;
+        case Element::f32: return add_few_of<float>(count);
+        case Element::f64: return add_few_of<double>(count);
         case Element::i32:
-        case Element::u32: return add_few<std::uint32_t>;
+        case Element::u32: return add_few_of<std::uint32_t>(count);
         case Element::i64:
-        case Element::u64: return add_few<std::uint64_t>;
+        case Element::u64: return add_few_of<std::uint64_t>(count);
         default: return nullptr;
     }
 }
@@ -208,8 +215,9 @@ void reduce(Element element, ReduceOp op, void* dst, std::span<const void* const
 
 Fold fold_for(Element element, ReduceOp op, std::size_t bytes, Stores stores) {
     if (stores == Stores::bypass) return nullptr;
-    const bool is_few = bytes <= kFewElements * bytes_of(element);
-    return is_few ? fold_of_few(element, op) : HWY_DYNAMIC_DISPATCH(FoldOf)(element, op);
+    const std::size_t count = bytes / bytes_of(element);
+    return count <= kFewElements ? fold_of_few(element, op, count)
+                                 : HWY_DYNAMIC_DISPATCH(FoldOf)(element, op);
 }
 
 void fence_streams() { hwy::FlushStream(); }
