@@ -101,6 +101,9 @@ function(peal_test target)
     if(PEAL_SANITIZE STREQUAL thread) # UCX looks at madvise(), also that of a thread which has ended for the sanitizer
         string(APPEND environment ";UCX_MEM_EVENTS=no")
     endif()
+    if(PEAL_SANITIZE MATCHES address) # libpmix keeps some bytes for good
+        string(APPEND environment ";LSAN_OPTIONS=print_suppressions=0:suppressions=${PROJECT_SOURCE_DIR}/tests/support/leaks.txt")
+    endif()
     set(properties)
     if(PEAL_RECORD_RUNS) # see cmake/runs.cmake
         string(APPEND environment ";PEAL_RECORD_RUNS=${PROJECT_BINARY_DIR}/runs")
